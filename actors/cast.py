@@ -1,0 +1,255 @@
+"""The cast of a run: which agents there are, how each is made, and where it lives."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from actors.agent import Agent
+from actors.controller import Controller
+from actors.exchange import Exchange
+from actors.firm import Firm
+from actors.router import Router
+from actors.strategies import find_strategy, make_strategy
+from policies.base_stock import BaseStock
+from services.config import FirmConfig, RunConfig
+from services.economy.catalogue import Catalogue, standard_catalogue
+from services.economy.generator import generate_firms
+from services.economy.money import micros
+from services.economy.rules import Rules, rules_named
+from services.economy.setup import TownSetup, firm_setup
+from services.errors import HanseError
+
+DEFAULT_ORDERS = {
+    "green_coffee_kg": {"reorder_at": 60, "up_to": 75, "most": 30},
+    "green_specialty_kg": {"reorder_at": 15, "up_to": 20, "most": 8},
+}
+"""A base-stock controller's levels where its options name none: the reference roaster's targets."""
+
+
+class Cast:
+    """Makes the agents of a run from its configuration; the same everywhere."""
+
+    def __init__(self, config: RunConfig, source: str = "run file") -> None:
+        self.config = config
+        self.source = source
+        self.firms = _firms(config)
+        self.towns = list(dict.fromkeys(f.town or config.town_names[0] for f in self.firms))
+        self.exchanges = {
+            town: "exchange" if len(self.towns) == 1 else f"exchange_{town}" for town in self.towns
+        }
+        self.routers = [r.name for r in config.routers]
+        if len(self.towns) > 1 and not self.routers and config.generate is not None:
+            self.routers = ["router"]
+        self._firm = {f.name: f for f in self.firms}
+        self._town_of = {f.name: f.town or config.town_names[0] for f in self.firms}
+        self.names = sorted(
+            [*self.exchanges.values(), *self.routers, *(c.name for c in config.controllers)]
+            + [f.name for f in self.firms]
+        )
+        if config.stop_when_bankrupt and config.stop_when_bankrupt not in self._firm:
+            raise HanseError(
+                f"{source}: stop_when_bankrupt: there is no firm {config.stop_when_bankrupt!r}"
+            )
+
+    def check(self) -> None:
+        """Makes every strategy once, so that what does not fit is said before the run starts.
+
+        Raises:
+            HanseError: a strategy that cannot be imported or made, or options that do not fit.
+        """
+        seen: set[str] = set()
+        for firm in self.firms:
+            key = f"{firm.strategy} {firm.role} {firm.options} {firm.controller}"
+            if key not in seen:
+                seen.add(key)
+                self.make(firm.name)
+        for name in [*self.routers, *(c.name for c in self.config.controllers)]:
+            self.make(name)
+
+    def strategy_name(self, firm: str) -> str:
+        """The strategy of a firm as the run file names it."""
+        return self._firm[firm].strategy
+
+    def needs_terminal(self) -> list[str]:
+        """Firms that a person plays in the terminal."""
+        return [
+            f.name
+            for f in self.firms
+            if getattr(
+                find_strategy(f.strategy, f"{self.source}: firms.{f.name}.strategy"),
+                "needs_terminal",
+                False,
+            )
+        ]
+
+    def make(self, name: str) -> Agent:
+        """Makes one agent, as it is before the first day."""
+        firm = self._firm.get(name)
+        if firm is not None:
+            return self._make_firm(firm)
+        for town, exchange in self.exchanges.items():
+            if exchange == name:
+                routers = tuple(self.routers) if len(self.towns) > 1 else ()
+                return Exchange(name, self.setup(town), routers)
+        for router in self.config.routers:
+            if router.name == name:
+                return _with_options(
+                    Router, self.source, f"routers.{name}", name, router.rule, **router.options
+                )
+        for controller in self.config.controllers:
+            if controller.name == name:
+                levels = controller.options or DEFAULT_ORDERS
+                policies = {
+                    item: _with_options(
+                        BaseStock, self.source, f"controllers.{name}.options.{item}", **level
+                    )
+                    for item, level in levels.items()
+                }
+                return Controller(name, policies)
+        return Router(name)
+
+    def setup(self, town: str) -> TownSetup:
+        """What a town is made of."""
+        config, economy = self.config, self.config.economy
+        rules = _rules(config)
+        values: dict[str, Any] = {
+            key: value
+            for key in (
+                "loss_probability",
+                "delay_probability",
+                "spoilage_per_day",
+                "late_fee_per_day",
+                "return_window_days",
+                "roast_cap_kg",
+                "demand_sigma",
+                "market_cap",
+                "festival_factor",
+                "freight_days",
+                "freight_per_kg",
+            )
+            if (value := getattr(economy, key)) is not None
+        }
+        if economy.festival_days is not None:
+            values["festival_days"] = tuple(economy.festival_days)
+        return TownSetup(
+            name=town,
+            seed=config.seed,
+            days=config.days,
+            rules=rules,
+            catalogue=_catalogue(config),
+            firms=tuple(
+                firm_setup(
+                    f.name,
+                    f.role,
+                    cash=f.cash,
+                    opex=f.opex,
+                    stock_cap=f.stock_cap,
+                    stock=f.stock,
+                )
+                for f in self.firms
+                if self._town_of[f.name] == town
+            ),
+            foreign_trade=len(self.towns) > 1 and bool(self.routers),
+            stop_when_bankrupt=config.stop_when_bankrupt,
+            **values,
+        )
+
+    def layout(self, placement: str, hosts: int) -> dict[str, str]:
+        """For every agent the host on which it lives.
+
+        ``one``: a host for each agent, named after it. ``packed``: towns are kept together and
+        dealt out in turn; a single town is spread by the hash of its firms' names. ``inline``:
+        as packed, usually on one host. A firm's ``host`` in the run file goes before all that.
+        """
+        if placement == "one":
+            return {name: name for name in self.names}
+        where: dict[str, str] = {}
+        for name in self.names:
+            firm = self._firm.get(name)
+            if firm is not None and firm.host is not None:
+                index = firm.host
+            elif len(self.towns) > 1 and name in self._town_of:
+                index = self.towns.index(self._town_of[name]) % hosts
+            else:
+                index = int(hashlib.sha256(name.encode()).hexdigest(), 16) % hosts
+            where[name] = f"host-{index}"
+        for index, town in enumerate(self.towns):
+            where[self.exchanges[town]] = f"host-{index % hosts}"
+        return where
+
+    def _make_firm(self, firm: FirmConfig) -> Firm:
+        options = dict(firm.options)
+        if firm.controller is not None:
+            options.setdefault("controller", firm.controller)
+        strategy = make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
+        return Firm(firm.name, self.exchanges[self._town_of[firm.name]], strategy)
+
+
+def _firms(config: RunConfig) -> list[FirmConfig]:
+    made = config.generate
+    if made is None:
+        return list(config.firms)
+    shares = (made.farmers, made.roasters, made.retailers)
+    firms = []
+    for firm in generate_firms(config.seed, made.firms, made.towns, shares):
+        options: dict[str, Any] = {}
+        if made.strategy == "scripted":
+            options = {"asks": firm.asks} if firm.asks else {}
+            if firm.correspondents:
+                options["correspondents"] = list(firm.correspondents)
+        firms.append(
+            FirmConfig(
+                name=firm.name,
+                role=firm.role,
+                town=firm.town,
+                strategy=made.strategy,
+                cash=firm.cash,
+                options=options,
+            )
+        )
+    return firms
+
+
+def _rules(config: RunConfig) -> Rules:
+    rules = rules_named(config.rules)
+    economy = config.economy
+    changed = {
+        key: value
+        for key in ("credit_limit", "listing_days", "max_terms_days")
+        if (value := getattr(economy, key)) is not None
+    }
+    return replace(rules, **changed)
+
+
+def _catalogue(config: RunConfig) -> Catalogue:
+    items: dict[str, dict[str, Any]] = {}
+    for name, item in config.items.items():
+        changed: dict[str, Any] = {}
+        if item.cost is not None:
+            changed["unit_cost"] = micros(item.cost)
+        if item.floor is not None:
+            changed["floor_kg"] = item.floor
+        for key in ("daily_cap", "reservation_price", "demand_base"):
+            if getattr(item, key) is not None:
+                changed[key] = getattr(item, key)
+        items[name] = changed
+    recipes: dict[str, dict[str, Any]] = {}
+    for name, recipe in config.recipes.items():
+        changed = {}
+        if recipe.labour is not None:
+            changed["labour"] = recipe.labour
+        if recipe.yield_ is not None:
+            changed["yield_"] = recipe.yield_
+        if recipe.lag is not None:
+            changed["lag_days"] = recipe.lag
+        recipes[name] = changed
+    return standard_catalogue().with_changes(items, recipes)
+
+
+def _with_options(kind: Any, source: str, key: str, *values: Any, **options: Any) -> Any:
+    try:
+        return kind(*values, **options)
+    except (TypeError, HanseError) as error:
+        raise HanseError(f"{source}: {key}: {error}") from error

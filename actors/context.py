@@ -1,0 +1,184 @@
+"""What an agent may do besides thinking: send, ask to be woken, know the time, draw at random."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from pydantic_core import to_json
+
+from services.messages import MINUTES_PER_DAY, Channel, Message, Payload
+
+
+EventRow = tuple[int, int, str, int, str, str, str]
+"""(minute, round, agent, ordinal, kind, subject, body as JSON)."""
+LedgerRow = tuple[int, int, str, int, str, str, str, int, str]
+"""(minute, round, agent, ordinal, firm, debit, credit, micro-dollars, reference)."""
+
+
+class Clock:
+    """The minute and the round that a host is working at; shared by its agents' contexts."""
+
+    __slots__ = ("now", "round")
+
+    def __init__(self, now: int = 0) -> None:
+        self.now = now
+        self.round = 0
+
+
+class Context:
+    """An agent's only way to the world; a host keeps one for each agent.
+
+    In a unit test: ``Context("name", seed=0, now=540)``.
+    """
+
+    __slots__ = (
+        "_streams",
+        "_streams_day",
+        "agent",
+        "clock",
+        "entries",
+        "events",
+        "figures",
+        "ledger",
+        "number",
+        "outbox",
+        "seed",
+        "wakes",
+    )
+
+    def __init__(self, agent: str, seed: int = 0, now: int = 0, clock: Clock | None = None) -> None:
+        self.agent = agent
+        self.seed = seed
+        self.clock = Clock(now) if clock is None else clock
+        self.number = 0
+        """How many messages the agent has sent so far."""
+        self.entries = 0
+        """How many events and ledger entries the agent has recorded so far."""
+        self.outbox: list[Message] = []
+        self.wakes: list[int] = []
+        self.events: list[EventRow] = []
+        self.ledger: list[LedgerRow] = []
+        self.figures: list[tuple[int, str, str]] = []
+        self._streams: dict[str, random.Random] = {}
+        self._streams_day = -1
+
+    @property
+    def now(self) -> int:
+        """Virtual minutes since the start of the run."""
+        return self.clock.now
+
+    @property
+    def day(self) -> int:
+        """The day of :attr:`now`."""
+        return self.clock.now // MINUTES_PER_DAY
+
+    def send(
+        self,
+        recipient: str,
+        payload: Payload,
+        *,
+        channel: Channel | None = None,
+        in_reply_to: str | None = None,
+    ) -> Message:
+        """Sends a message; it is delivered in the next round of this minute."""
+        self.number = number = self.number + 1
+        message = Message(
+            sender=self.agent,
+            number=number,
+            recipient=recipient,
+            channel=channel or payload.channel,
+            sent_at=self.clock.now,
+            payload=payload,
+            in_reply_to=in_reply_to,
+        )
+        self.outbox.append(message)
+        return message
+
+    def reply(self, message: Message, payload: Payload) -> Message:
+        """Answers a message."""
+        return self.send(message.sender, payload, in_reply_to=message.id)
+
+    def wake_at(self, minute: int) -> None:
+        """Asks for a call of the agent's ``wake`` at a later minute.
+
+        Raises:
+            ValueError: the minute is not later than now.
+        """
+        if minute <= self.now and self.now > 0:
+            raise ValueError(f"minute {minute} is not after now ({self.now})")
+        self.wakes.append(minute)
+
+    def rng(self, purpose: str) -> random.Random:
+        """The random stream of this agent for a purpose and this day.
+
+        It depends on the run's seed, the agent's name, the purpose and the day alone, so it is the
+        same wherever the agent runs and after any resume.
+        """
+        day = self.clock.now // MINUTES_PER_DAY
+        if day != self._streams_day:
+            self._streams = {}
+            self._streams_day = day
+        stream = self._streams.get(purpose)
+        if stream is None:
+            stream = random.Random(f"{self.seed}:{self.agent}:{purpose}:{day}")
+            self._streams[purpose] = stream
+        return stream
+
+    def record(self, kind: str, subject: str, body: dict[str, Any]) -> None:
+        """Notes a fact in the run's event log; ``subject`` is the firm concerned, or empty."""
+        self.entries = entry = self.entries + 1
+        clock = self.clock
+        self.events.append(
+            (clock.now, clock.round, self.agent, entry, kind, subject, to_json(body).decode())
+        )
+
+    def book(self, firm: str, debit: str, credit: str, micros: int, reference: str) -> None:
+        """Notes a ledger entry of ``micros`` micro-dollars in the run's ledger."""
+        self.entries = entry = self.entries + 1
+        clock = self.clock
+        self.ledger.append(
+            (clock.now, clock.round, self.agent, entry, firm, debit, credit, micros, reference)
+        )
+
+    def measure(self, day: int, agent: str, figures: dict[str, Any]) -> None:
+        """Notes an agent's figures at the end of a day."""
+        self.figures.append((day, agent, to_json(figures).decode()))
+
+    def incoming(self, sender: str, payload: Payload, number: int = 1) -> Message:
+        """A message to this agent as if it came from ``sender``; for unit tests."""
+        return Message(
+            sender=sender,
+            number=number,
+            recipient=self.agent,
+            channel=payload.channel,
+            sent_at=self.now,
+            payload=payload,
+        )
+
+    def fork(self) -> Context:
+        """A copy to work on that can be thrown away; :meth:`absorb` takes over what it holds."""
+        copy = Context(self.agent, self.seed, clock=Clock(self.clock.now))
+        copy.clock.round = self.clock.round
+        copy.number = self.number
+        copy.entries = self.entries
+        copy._streams = self._streams
+        copy._streams_day = self._streams_day
+        return copy
+
+    def absorb(self, fork: Context) -> None:
+        """Takes over what was sent, asked for and recorded on a fork."""
+        self.number = fork.number
+        self.entries = fork.entries
+        self.outbox += fork.outbox
+        self.wakes += fork.wakes
+        self.events += fork.events
+        self.ledger += fork.ledger
+        self.figures += fork.figures
+        self._streams = fork._streams
+        self._streams_day = fork._streams_day
+
+    def forget_streams(self) -> None:
+        """Starts the day's random streams anew."""
+        self._streams = {}
+        self._streams_day = -1

@@ -1,0 +1,302 @@
+"""The exchange of a town: the agent that holds its economy and says whose turn it is."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from actors.agent import Agent, handles
+from actors.context import Context
+from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefused
+from services.economy.commands import Command
+from services.economy.observation import Observation
+from services.economy.results import Result
+from services.economy.setup import TownSetup
+from services.economy.town import CLOSES, Town
+from services.messages import MINUTES_PER_DAY, Channel, Letter, Message, Payload
+
+
+class Join(Payload):
+    """A firm tells its exchange that it is there."""
+
+    type: Literal["join"] = "join"
+    channel: ClassVar[Channel] = "exec"
+    observes: bool = True
+    """Whether the firm wants an observation with a turn that has a reason."""
+
+
+class Turn(Payload):
+    """It is the recipient's turn: it answers with one command."""
+
+    type: Literal["turn"] = "turn"
+    channel: ClassVar[Channel] = "exec"
+    day: int
+    minute_of_day: int
+    reason: str | None = None
+    """What has happened to the firm since its last turn; ``None``: nothing."""
+    result: Result | None = None
+    """The outcome of the firm's last command, if it has not been told yet."""
+    observation: Observation | None = None
+
+    def log_body(self) -> str:
+        """Reason and outcome; views are logged by their size only."""
+        parts = [f'"day":{self.day},"minute_of_day":{self.minute_of_day}']
+        if self.reason is not None:
+            parts.append(f'"reason":"{self.reason}"')
+        result = self.result
+        if result is not None:
+            told = f'"command":"{result.command}","status":"{result.status}"'
+            if result.code is not None:
+                told += f',"code":"{result.code}"'
+            if result.new_id is not None:
+                told += f',"new_id":"{result.new_id}"'
+            if result.data is not None:
+                told += f',"data":{result.data.log_body()}'
+            parts.append(f'"result":{{{told}}}')
+        return "{" + ",".join(parts) + "}"
+
+
+class TurnMissed(Payload):
+    """A host says on a firm's behalf that it gives no answer this time."""
+
+    type: Literal["turn_missed"] = "turn_missed"
+    channel: ClassVar[Channel] = "exec"
+    reason: Literal["error", "timeout", "suspended", "rubbish"]
+    detail: str = ""
+
+
+class Exchange(Agent):
+    """One town as an agent.
+
+    It wakes when something is due, sends a :class:`Turn` to every firm whose turn it is, waits
+    until all have answered, carries the commands out in the order of dispatch, and goes on.
+    """
+
+    essential = True
+
+    def __init__(self, name: str, setup: TownSetup, routers: tuple[str, ...] = ()) -> None:
+        super().__init__(name)
+        self.setup = setup
+        self.town = Town(setup)
+        self.routers = routers
+        self._observing: set[str] = set()
+        self._asked: dict[str, str] = {}
+        self._answers: dict[str, Command | None] = {}
+        self._results: dict[str, Result] = {}
+        self._foreign_today = 0
+        self._quoted_day = -1
+
+    def start(self, context: Context) -> None:
+        """Books the opening balances and asks to be woken for the first morning."""
+        self._hand_over(context)
+        self._sleep(context)
+
+    def wake(self, context: Context) -> None:
+        """Goes on with the town at the minute that is due."""
+        if not self._asked:
+            self._go_on(context)
+
+    @handles(Join)
+    def on_join(self, message: Message, context: Context) -> None:
+        """Remembers who wants observations."""
+        if message.payload.observes:  # type: ignore[attr-defined]
+            self._observing.add(message.sender)
+
+    @handles(Command)
+    def on_command(self, message: Message, context: Context) -> None:
+        """Takes a firm's answer to its turn; anything beyond one answer is refused."""
+        self._answer(message, message.payload, context)  # type: ignore[arg-type]
+
+    @handles(TurnMissed)
+    def on_turn_missed(self, message: Message, context: Context) -> None:
+        """A firm has no answer: it loses the turn."""
+        missed = message.payload
+        context.record(
+            "turn_missed",
+            message.sender,
+            {"agent": message.sender, "reason": missed.reason, "detail": missed.detail},  # type: ignore[attr-defined]
+        )
+        self._answer(message, None, context)
+
+    @handles(TradeOrder)
+    def on_trade_order(self, message: Message, context: Context) -> None:
+        """Sells to another town what is on offer here."""
+        order = message.payload
+        assert isinstance(order, TradeOrder)
+        self.town.clock(context.now)
+        self._foreign_today += 1
+        context.reply(message, self.town.abroad.fill(order))
+        self._hand_over(context)
+
+    @handles(TradeFill)
+    def on_trade_fill(self, message: Message, context: Context) -> None:
+        """Settles an order of an own firm that another town has filled."""
+        assert isinstance(message.payload, TradeFill)
+        self.town.clock(context.now)
+        self.town.abroad.settle(message.payload)
+        self._news(context)
+
+    @handles(TradeRefused)
+    def on_trade_refused(self, message: Message, context: Context) -> None:
+        """Gives the money of an unfilled order back."""
+        assert isinstance(message.payload, TradeRefused)
+        self.town.clock(context.now)
+        self.town.abroad.give_back(message.payload)
+        self._news(context)
+
+    @property
+    def waits(self) -> bool:
+        """Whether firms still owe an answer to their turn."""
+        return bool(self._asked)
+
+    def waiting_for(self) -> dict[str, str]:
+        """The firms that still owe an answer to their turn."""
+        return {f: turn for f, turn in self._asked.items() if f not in self._answers}
+
+    def quiet(self, context: Context) -> None:
+        """Nobody will answer any more in this minute: who has not lost the turn."""
+        for firm in self.waiting_for():
+            context.record(
+                "turn_missed", firm, {"agent": firm, "reason": "rubbish", "detail": "no answer"}
+            )
+            self._answers[firm] = None
+        self._apply_all(context)
+
+    def save(self) -> dict[str, Any]:
+        """The town's state, the firms that observe and the outcomes not told yet."""
+        return {
+            "town": self.town.dump(),
+            "observing": sorted(self._observing),
+            "results": {f: r.model_dump() for f, r in self._results.items()},
+            "foreign_today": self._foreign_today,
+            "quoted_day": self._quoted_day,
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Goes on from :meth:`save`."""
+        self.town = Town.load(self.setup, saved["town"])
+        self._observing = set(saved["observing"])
+        self._results = {f: Result.model_validate(r) for f, r in saved["results"].items()}
+        self._foreign_today = saved["foreign_today"]
+        self._quoted_day = saved["quoted_day"]
+        self._asked, self._answers = {}, {}
+
+    def summary(self) -> dict[str, Any]:
+        """Every firm's statement and counts."""
+        firms = []
+        for name, firm in self.town.firms.items():
+            firms.append(
+                {
+                    "firm": name,
+                    "town": self.setup.name,
+                    "role": firm.role,
+                    "stock_kg": firm.on_hand,
+                    "messages_sent": firm.messages_sent,
+                    "deals": firm.deals,
+                    "bankrupt_day": firm.bankrupt_day,
+                    "statement": self.town.statement(name).model_dump(),
+                }
+            )
+        return {"firms": firms, "actions": self.town.state.actions}
+
+    def _answer(self, message: Message, command: Command | None, context: Context) -> None:
+        firm = message.sender
+        if self._asked.get(firm) != message.in_reply_to or firm in self._answers:
+            context.record("stray_command", firm, {"message": message.id})
+            return
+        self._answers[firm] = command
+        if len(self._answers) == len(self._asked):
+            self._apply_all(context)
+
+    def _apply_all(self, context: Context) -> None:
+        asked, answers = self._asked, self._answers
+        self._asked, self._answers = {}, {}
+        for firm in asked:
+            command = answers[firm]
+            if command is None:
+                self.town.skip(firm)
+            else:
+                self._results[firm] = self.town.apply(firm, command)
+        self._hand_over(context)
+        self._go_on(context)
+
+    def _go_on(self, context: Context) -> None:
+        town = self.town
+        while (minute := town.next_minute()) is not None and minute <= context.now:
+            turns = town.advance(minute)
+            self._hand_over(context)
+            if self.routers and town.state.day != self._quoted_day and not town.closed:
+                self._quote(context)
+            if turns:
+                for firm, reason in turns:
+                    self._ask(firm, reason, context)
+                return
+        self._sleep(context)
+
+    def _ask(self, firm: str, reason: str | None, context: Context) -> None:
+        observation = None
+        if reason is not None and firm in self._observing:
+            observation = self.town.observe(firm, reason)
+        turn = Turn(
+            day=self.town.state.day,
+            minute_of_day=context.now % MINUTES_PER_DAY,
+            reason=reason,
+            result=self._results.pop(firm, None),
+            observation=observation,
+        )
+        self._asked[firm] = context.send(firm, turn).id
+
+    def _sleep(self, context: Context) -> None:
+        minute = self.town.next_minute()
+        if minute is not None:
+            context.wake_at(minute)
+
+    def _news(self, context: Context) -> None:
+        """Trade abroad may have given a firm a turn in this very minute."""
+        self._hand_over(context)
+        if self._asked:
+            return
+        minute = self.town.next_minute()
+        if minute is not None and minute <= context.now < self._closing(context):
+            self._go_on(context)
+
+    def _closing(self, context: Context) -> int:
+        return context.day * MINUTES_PER_DAY + CLOSES
+
+    def _quote(self, context: Context) -> None:
+        self._quoted_day = self.town.state.day
+        quote: TownQuote = self.town.abroad.quote(self.name, self._foreign_today)
+        self._foreign_today = 0
+        for router in self.routers:
+            context.send(router, quote)
+
+    def _hand_over(self, context: Context) -> None:
+        town = self.town
+        for letter in town.mail.outbox:
+            told = Letter(
+                letter_id=letter.id,
+                author=letter.author,
+                title=letter.title,
+                body=letter.body,
+                ref_listing_id=letter.ref_listing_id,
+                ref_offer_id=letter.ref_offer_id,
+            )
+            context.send(letter.recipient, told)
+        town.mail.outbox.clear()
+        for order in town.abroad.outbox:
+            wish = TradeOrder(
+                order=order.id,
+                town=self.setup.name,
+                reply_to=self.name,
+                item=order.item,
+                qty=order.qty,
+                max_price=order.max_price,
+            )
+            context.send(self.routers[0], wish)
+        town.abroad.outbox.clear()
+        records = town.drain()
+        for kind, subject, body in records.events:
+            context.record(kind, subject, body)
+        for entry in records.ledger:
+            context.book(*entry)
+        for day, firm, figures in records.figures:
+            context.measure(day, firm, figures)

@@ -1,0 +1,201 @@
+"""Between a host and its agents: whatever an agent does, it costs the agent its turn and no more.
+
+An exception, an answer that is no command, a flood of messages or a time-out becomes an event in
+the log, and the sender of the turn is told by a :class:`TurnMissed` in the agent's name. Answers
+that cannot be computed again (a person's, a time-out) are journalled, and given again on a replay.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+from actors.agent import Agent
+from actors.context import Context
+from actors.exchange import Turn, TurnMissed
+from actors.firm import Rubbish
+from actors.watchdog import TooSlow, Watchdog
+from services.messages import Message, payload_class
+
+SEND_LIMIT = 1_000
+"""Messages that one agent may send while it handles one message; a flood is refused whole."""
+TIMEOUTS_A_DAY = 3
+"""After so many time-outs in a day an agent is suspended until the next morning."""
+
+JournalRow = tuple[int, int, str, str, str]
+"""(minute, round, agent, kind, body as JSON)."""
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+class Guard:
+    """Calls agents' handlers on behalf of one host."""
+
+    def __init__(self, turn_timeout: float, remake: Callable[[str], Agent]) -> None:
+        self.turn_timeout = turn_timeout
+        self.counters: dict[str, int] = {}
+        self.journal: list[JournalRow] = []
+        self._remake = remake
+        self._watchdog = Watchdog()
+        self._timeouts: dict[str, int] = {}
+        self._timeouts_day = -1
+        self._replay: dict[tuple[int, int, str], tuple[str, str]] = {}
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Counts something that the run's result reports."""
+        self.counters[what] = self.counters.get(what, 0) + number
+
+    def replay(self, journal: list[JournalRow]) -> None:
+        """Gives these answers again, instead of calling the agents, when their turn comes."""
+        self._replay = {
+            (minute, round_, agent): (kind, body) for minute, round_, agent, kind, body in journal
+        }
+
+    def call(
+        self,
+        agent: Agent,
+        context: Context,
+        handler: Callable[..., Any],
+        message: Message | None = None,
+    ) -> Agent:
+        """Runs one handler; returns the agent to use from now on (a new one after a time-out).
+
+        Raises:
+            Exception: an essential agent has failed; the run cannot go on.
+        """
+        before = len(context.outbox)
+        try:
+            if agent.untrusted or not agent.reproducible:
+                return self._call_watched(agent, context, handler, message)
+            if message is None:
+                handler(context)
+            else:
+                handler(message, context)
+        except Exception as error:
+            if agent.essential:
+                raise
+            self._failed(agent, context, message, error, before)
+        if len(context.outbox) - before > SEND_LIMIT:
+            self._flooded(agent, context, message, before)
+        return agent
+
+    def close(self) -> None:
+        """Ends the threads of watched agents."""
+        self._watchdog.close()
+
+    def _call_watched(
+        self,
+        agent: Agent,
+        context: Context,
+        handler: Callable[..., Any],
+        message: Message | None,
+    ) -> Agent:
+        clock = context.clock
+        recorded = self._replay.pop((clock.now, clock.round, agent.name), None)
+        if recorded is not None:
+            return self._again(agent, context, message, *recorded)
+        if self._suspended(agent.name, context.day):
+            self._miss(context, message, "suspended", "too many time-outs today")
+            return agent
+        fork = context.fork()
+        arguments = (fork,) if message is None else (message, fork)
+        try:
+            if agent.untrusted:
+                self._watchdog.run(
+                    agent.name, self.turn_timeout, lambda: handler(*arguments)
+                )
+            else:
+                handler(*arguments)
+        except TooSlow:
+            self._write(context, agent.name, "timeout", {})
+            return self._timed_out(agent, context, message)
+        except (Exception, SystemExit) as error:
+            self._failed(agent, context, message, error, len(context.outbox))
+            return agent
+        before = len(context.outbox)
+        context.absorb(fork)
+        if len(fork.outbox) > SEND_LIMIT:
+            self._flooded(agent, context, message, before)
+        elif not agent.reproducible and fork.outbox:
+            sent = [
+                {
+                    "recipient": m.recipient,
+                    "channel": m.channel,
+                    "in_reply_to": m.in_reply_to,
+                    "payload": m.payload.model_dump(exclude_unset=True) | {"type": m.payload_type},
+                }
+                for m in fork.outbox
+            ]
+            self._write(context, agent.name, "answer", {"sent": sent})
+        return agent
+
+    def _again(
+        self, agent: Agent, context: Context, message: Message | None, kind: str, body: str
+    ) -> Agent:
+        if kind == "timeout":
+            return self._timed_out(agent, context, message)
+        for sent in json.loads(body)["sent"]:
+            model = payload_class(sent["payload"]["type"])
+            context.send(
+                sent["recipient"],
+                model.model_validate({k: v for k, v in sent["payload"].items() if k != "type"}),
+                channel=sent["channel"],
+                in_reply_to=sent["in_reply_to"],
+            )
+        return agent
+
+    def _write(self, context: Context, agent: str, kind: str, body: dict[str, Any]) -> None:
+        clock = context.clock
+        self.journal.append((clock.now, clock.round, agent, kind, json.dumps(body)))
+
+    def _suspended(self, name: str, day: int) -> bool:
+        if day != self._timeouts_day:
+            self._timeouts, self._timeouts_day = {}, day
+        return self._timeouts.get(name, 0) >= TIMEOUTS_A_DAY
+
+    def _timed_out(self, agent: Agent, context: Context, message: Message | None) -> Agent:
+        """The agent starts again from its morning state: what the slow call did is not known."""
+        self._suspended(agent.name, context.day)
+        self._timeouts[agent.name] = self._timeouts.get(agent.name, 0) + 1
+        context.forget_streams()
+        detail = f"no answer within {self.turn_timeout:g} s"
+        self._miss(context, message, "timeout", detail)
+        return self._remake(agent.name)
+
+    def _failed(
+        self,
+        agent: Agent,
+        context: Context,
+        message: Message | None,
+        error: BaseException,
+        before: int,
+    ) -> None:
+        del context.outbox[before:]
+        self.count("agent_errors")
+        detail = _ADDRESS.sub("0x...", f"{type(error).__name__}: {error}")[:500]
+        body = {"agent": agent.name, "error": type(error).__name__, "detail": detail}
+        context.record("agent_error", agent.name, body)
+        self._miss(context, message, "rubbish" if isinstance(error, Rubbish) else "error", detail)
+
+    def _flooded(
+        self, agent: Agent, context: Context, message: Message | None, before: int
+    ) -> None:
+        refused = len(context.outbox) - before
+        del context.outbox[before:]
+        self.count("mail_refused", refused)
+        context.record("mail_refused", agent.name, {"count": refused, "limit": SEND_LIMIT})
+        self._miss(context, message, "rubbish", f"sent {refused} messages at once")
+
+    def _miss(
+        self,
+        context: Context,
+        message: Message | None,
+        reason: Literal["error", "timeout", "suspended", "rubbish"],
+        detail: str,
+    ) -> None:
+        if message is not None and isinstance(message.payload, Turn):
+            self.count("turns_missed")
+            context.reply(message, TurnMissed(reason=reason, detail=detail))
+
+

@@ -1,0 +1,331 @@
+"""Hosts: each carries one agent or many, delivers their mail in rounds and keeps their records.
+
+This is plain Python. A league calls it directly (placement ``inline``) or through the Ray actor in
+``actors.ray_hosts``; nothing here knows which.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any, NamedTuple
+
+import msgpack
+
+from actors.agent import Agent
+from actors.context import Clock, Context
+from actors.guard import Guard, JournalRow
+from services.errors import HanseError
+from services.messages import Message
+
+Saved = dict[str, dict[str, Any]]
+"""Agent name to its saved state, counters and wake-ups, as plain data."""
+
+
+class Report(NamedTuple):
+    """What a host has to say after a round."""
+
+    outbound: dict[str, list[Message]]
+    """Mail for other hosts, by host."""
+    due: bool
+    """Whether own agents have mail for the next round of this minute."""
+    next_wake: int | None
+    """The next minute at which an own agent wants to be woken."""
+    waits: bool
+    """Whether an own agent waits for an answer."""
+    handled: int
+    """Messages handled in this round."""
+    journal: list[JournalRow]
+    """Answers that cannot be computed again; to be written at once."""
+
+
+class DayRecords(NamedTuple):
+    """A host's log rows of a day, its agents' states and its counters; see ``services.runs``."""
+
+    messages: list[tuple[Any, ...]]
+    events: list[tuple[Any, ...]]
+    ledger: list[tuple[Any, ...]]
+    metrics: list[tuple[Any, ...]]
+    saved: Saved
+    counters: dict[str, int]
+
+
+def _delivery_order(message: Message) -> tuple[str, str, int]:
+    return message.recipient, message.sender, message.number
+
+
+class Host:
+    """Carries agents.
+
+    Args:
+        name: The host's name.
+        seed: The run's seed.
+        names: The agents that live here.
+        make: Makes an agent by its name, as it is before the first day.
+        directory: For every agent of the league the host on which it lives.
+        turn_timeout: Seconds that a watched agent may take to handle a message.
+        mailbox_limit: Messages that one agent accepts in a round; more are refused and counted.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        seed: int,
+        names: Iterable[str],
+        make: Callable[[str], Agent],
+        directory: dict[str, str],
+        *,
+        turn_timeout: float = 10.0,
+        mailbox_limit: int = 10_000,
+    ) -> None:
+        self.name = name
+        self.directory = directory
+        self.mailbox_limit = mailbox_limit
+        self.clock = Clock()
+        self.guard = Guard(turn_timeout, self._remake)
+        self.handled = 0
+        self.handling: tuple[str, Message | None, float] | None = None
+        """(agent, message, monotonic seconds) while a handler runs."""
+        self._make = make
+        self._seed = seed
+        self._names = sorted(names)
+        self._begin({n: make(n) for n in self._names})
+        self._saved = self._save()
+
+    def _begin(self, agents: dict[str, Agent]) -> None:
+        self.agents = agents
+        self.contexts = {n: Context(n, self._seed, clock=self.clock) for n in agents}
+        self._waiters = [a for a in agents.values() if type(a).waits is not Agent.waits]
+        self._mail: list[Message] = []
+        self._wakes: list[tuple[int, str]] = []
+        self._scheduled: set[tuple[int, str]] = set()
+        self._seen: dict[tuple[str, str], int] = {}
+        self._touched: dict[str, None] = {}
+        self._rows: list[tuple[Any, ...]] = []
+        self.guard.counters.clear()
+        self.guard.journal.clear()
+
+    # ---- rounds ----------------------------------------------------------------------------------
+
+    def start(self) -> Report:
+        """Minute 0, round 0 of a new run: every agent's ``start``."""
+        for name, agent in self.agents.items():
+            self._call(name, agent.start)
+        return self._close_round(0)
+
+    def work(self, minute: int, round_: int, inbound: list[Message], quiet: bool = False) -> Report:
+        """One round: wake-ups that are due, then mail in (recipient, sender, counter) order.
+
+        Args:
+            minute: Virtual minutes since the start.
+            round_: The round within the minute, from 0.
+            inbound: Mail from other hosts.
+            quiet: Nothing else is due in this minute; agents that still wait are told so.
+        """
+        self.clock.now = minute
+        self.clock.round = round_
+        agents = self.agents
+        if quiet:
+            for waiter in self._waiters:
+                if waiter.waits:
+                    self._call(waiter.name, waiter.quiet)
+        while self._wakes and self._wakes[0][0] <= minute:
+            entry = heapq.heappop(self._wakes)
+            self._scheduled.discard(entry)
+            self._call(entry[1], agents[entry[1]].wake)
+        mail, self._mail = self._mail, []
+        if inbound:
+            mail += [m for m in inbound if self._is_new(m)]
+        mail.sort(key=_delivery_order)
+        self._deliver(mail)
+        return self._close_round(len(mail))
+
+    def _deliver(self, mail: list[Message]) -> None:
+        box, count = "", 0
+        for message in mail:
+            name = message.recipient
+            if name != box:
+                self._refuse(box, count)
+                box, count = name, 0
+            count += 1
+            if count <= self.mailbox_limit:
+                self._call(name, self.agents[name].receive, message)
+        self._refuse(box, count)
+
+    def _refuse(self, name: str, count: int) -> None:
+        refused = count - self.mailbox_limit
+        if refused > 0:
+            self.guard.count("mail_refused", refused)
+            body = {"count": refused, "limit": self.mailbox_limit}
+            self.contexts[name].record("mail_refused", name, body)
+
+    def _call(self, name: str, handler: Callable[..., Any], message: Message | None = None) -> None:
+        agent = self.agents[name]
+        self._touched[name] = None
+        self.handling = (name, message, monotonic())
+        after = self.guard.call(agent, self.contexts[name], handler, message)
+        if after is not agent:
+            self.agents[name] = after
+
+    def _is_new(self, message: Message) -> bool:
+        """Exactly once in effect: what was handled before is dropped."""
+        key = (message.recipient, message.sender)
+        if message.number <= self._seen.get(key, 0):
+            self.guard.count("duplicates")
+            return False
+        self._seen[key] = message.number
+        return True
+
+    def _close_round(self, handled: int) -> Report:
+        outbound: dict[str, list[Message]] = {}
+        minute, round_ = self.clock.now, self.clock.round
+        directory, own, rows, mail = self.directory, self.name, self._rows, self._mail
+        for name in self._touched:
+            context = self.contexts[name]
+            for wake in context.wakes:
+                entry = (wake, name)
+                if entry not in self._scheduled:
+                    self._scheduled.add(entry)
+                    heapq.heappush(self._wakes, entry)
+            context.wakes.clear()
+            if not context.outbox:
+                continue
+            for m in context.outbox:
+                payload = m.payload
+                rows.append(
+                    (
+                        minute,
+                        round_,
+                        name,
+                        m.number,
+                        m.recipient,
+                        m.channel,
+                        payload.type,  # type: ignore[attr-defined]
+                        m.in_reply_to,
+                        m.trace,
+                        payload.log_body(),
+                    )
+                )
+                host = directory.get(m.recipient)
+                if host == own:
+                    mail.append(m)
+                elif host is not None:
+                    outbound.setdefault(host, []).append(m)
+                else:
+                    self.guard.count("undeliverable")
+                    context.record("undeliverable", name, {"message": m.id, "to": m.recipient})
+            context.outbox.clear()
+        self._touched.clear()
+        self.handling = None
+        self.handled += handled
+        journal = self.guard.journal
+        if journal:
+            self.guard.journal = []
+        return Report(
+            outbound,
+            bool(mail),
+            self._wakes[0][0] if self._wakes else None,
+            any(w.waits for w in self._waiters),
+            handled,
+            journal,
+        )
+
+    # ---- days ------------------------------------------------------------------------------------
+
+    def end_day(self) -> DayRecords:
+        """Hands over the day's records and every agent's state, and forgets the records."""
+        rows, self._rows = self._rows, []
+        events: list[tuple[Any, ...]] = []
+        ledger: list[tuple[Any, ...]] = []
+        metrics: list[tuple[Any, ...]] = []
+        for context in self.contexts.values():
+            events += context.events
+            ledger += context.ledger
+            metrics += context.figures
+            context.events, context.ledger, context.figures = [], [], []
+        self._saved = self._save()
+        counters, self.guard.counters = self.guard.counters, {}
+        return DayRecords(rows, events, ledger, metrics, self._saved, counters)
+
+    def restore(self, saved: Saved, journal: Iterable[JournalRow] = ()) -> int | None:
+        """Goes back to the end of a day, whatever has happened since.
+
+        Args:
+            saved: States of the agents that live here, as :meth:`end_day` gave them.
+            journal: Answers to give again instead of calling the agents.
+
+        Returns:
+            The next minute at which an agent wants to be woken.
+        """
+        self._begin({n: self._make(n) for n in self._names})
+        self.guard.replay(list(journal))
+        for name, agent in self.agents.items():
+            state, context = saved[name], self.contexts[name]
+            agent.load_checked(msgpack.unpackb(state["state"], strict_map_key=False))
+            context.number, context.entries = state["number"], state["entries"]
+            self._wakes += [(minute, name) for minute in state["wakes"]]
+        heapq.heapify(self._wakes)
+        self._scheduled = set(self._wakes)
+        self._saved = saved
+        return self._wakes[0][0] if self._wakes else None
+
+    def rewind(self, journal: Iterable[JournalRow] = ()) -> None:
+        """Goes back to before the first day."""
+        self._begin({n: self._make(n) for n in self._names})
+        self.guard.replay(list(journal))
+        self._saved = self._save()
+
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """Every agent's summary."""
+        return {name: agent.summary() for name, agent in self.agents.items()}
+
+    def busy_with(self) -> dict[str, object] | None:
+        """The agent that is handling something now, what, and for how many seconds."""
+        now = self.handling
+        if now is None:
+            return None
+        name, message, since = now
+        return {
+            "host": self.name,
+            "agent": name,
+            "message": "" if message is None else f"{message.id} ({message.payload_type})",
+            "seconds": monotonic() - since,
+        }
+
+    def waiting_for(self) -> list[tuple[str, str, str]]:
+        """Whom this host's agents wait for: (who waits, for whom, message)."""
+        return [
+            (w.name, agent, message)
+            for w in self._waiters
+            for agent, message in w.waiting_for().items()
+        ]
+
+    def close(self) -> None:
+        """Ends the host's threads."""
+        self.guard.close()
+
+    def _save(self) -> Saved:
+        return {
+            name: {
+                "state": _packed(name, agent.save()),
+                "number": self.contexts[name].number,
+                "entries": self.contexts[name].entries,
+                "wakes": sorted(minute for minute, who in self._wakes if who == name),
+            }
+            for name, agent in self.agents.items()
+        }
+
+    def _remake(self, name: str) -> Agent:
+        agent = self._make(name)
+        agent.load_checked(msgpack.unpackb(self._saved[name]["state"], strict_map_key=False))
+        return agent
+
+
+def _packed(name: str, state: Any) -> bytes:
+    try:
+        return msgpack.packb(state)  # type: ignore[no-any-return]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise HanseError(
+            f"{name}: its save() must return plain data (dict, list, str, number, bytes): {error}"
+        ) from error

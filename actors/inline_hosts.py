@@ -1,0 +1,82 @@
+"""Hosts in this very process, without Ray: for unit tests, sweeps and small leagues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from actors.cast import Cast
+from actors.guard import JournalRow
+from actors.host import DayRecords, Host, Report, Saved
+from services.messages import Message
+
+
+class InlineHosts:
+    """Carries all agents in this process, on one host or several."""
+
+    def __init__(self, cast: Cast, layout: dict[str, str]) -> None:
+        config = cast.config
+        self.hosts = {
+            name: Host(
+                name,
+                config.seed,
+                [agent for agent, host in layout.items() if host == name],
+                cast.make,
+                layout,
+                turn_timeout=config.turn_timeout,
+                mailbox_limit=config.mailbox_limit,
+            )
+            for name in sorted(set(layout.values()))
+        }
+
+    def start(self) -> dict[str, Report]:
+        """Starts all agents of a new run."""
+        return {name: host.start() for name, host in self.hosts.items()}
+
+    def work(
+        self,
+        minute: int,
+        round_: int,
+        names: Iterable[str],
+        inbound: dict[str, list[list[Message]]],
+        quiet: bool = False,
+    ) -> dict[str, Report]:
+        """One round on the named hosts, with their mail."""
+        return {
+            name: self.hosts[name].work(
+                minute, round_, [m for batch in inbound.get(name, ()) for m in batch], quiet
+            )
+            for name in names
+        }
+
+    def end_day(self) -> list[DayRecords]:
+        """Collects the day's records of all hosts."""
+        return [host.end_day() for host in self.hosts.values()]
+
+    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+        """Puts all hosts back to the end of a day (or, without states, before the first)."""
+        wakes: dict[str, int | None] = {}
+        for name, host in self.hosts.items():
+            if saved is None:
+                host.rewind(journal)
+                wakes[name] = None
+            else:
+                wakes[name] = host.restore({a: saved[a] for a in host.agents}, journal)
+        return wakes
+
+    def revive(self, names: list[str]) -> None:
+        """Hosts in this process cannot be lost one by one."""
+        raise RuntimeError(f"inline hosts {names} cannot be lost")
+
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """All agents' summaries."""
+        return {a: s for host in self.hosts.values() for a, s in host.summaries().items()}
+
+    def handling(self) -> list[dict[str, object]]:
+        """What each host is busy with, for the doctor."""
+        return [h for host in self.hosts.values() if (h := host.busy_with()) is not None]
+
+    def close(self) -> None:
+        """Ends the hosts' threads."""
+        for host in self.hosts.values():
+            host.close()

@@ -1,0 +1,420 @@
+"""The league: places the hosts, beats the clock, writes each day down, resumes and closes.
+
+    with League.create(standard(), Path("runs/first")) as league:
+        result = league.run()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
+
+import msgpack
+
+from actors.cast import Cast
+from actors.guard import JournalRow
+from actors.host import DayRecords, Report, Saved
+from actors.inline_hosts import InlineHosts
+from actors.status import StatusFile
+from services.config import RunConfig
+from services.errors import HanseError
+from services.messages import MINUTES_PER_DAY
+from services.runs import Manifest, Run, RunStore
+from services.runs.result import FirmResult, RunResult
+
+COUNTERS = ("agent_errors", "turns_missed", "mail_refused", "undeliverable", "host_restarts")
+
+
+class Progress(NamedTuple):
+    """How far a run has come, at the end of a day."""
+
+    day: int
+    days: int
+    cash: dict[str, float]
+    """Dollars in hand, by firm."""
+    messages: int
+    """Messages since the start of the run."""
+    seconds: float
+    """Wall seconds since :meth:`League.run` was called."""
+
+
+class HostLost(Exception):
+    """A host has died; the day is played again from its beginning."""
+
+    def __init__(self, hosts: list[str]) -> None:
+        super().__init__(f"lost {', '.join(hosts)}")
+        self.hosts = hosts
+
+
+class Hosts(Protocol):
+    """What carries the agents: this process, or Ray actors."""
+
+    def start(self) -> dict[str, Report]: ...
+    def work(
+        self,
+        minute: int,
+        round_: int,
+        names: Iterable[str],
+        inbound: dict[str, list[Any]],
+        quiet: bool = False,
+    ) -> dict[str, Report]: ...
+    def end_day(self) -> list[DayRecords]: ...
+    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]: ...
+    def revive(self, names: list[str]) -> None: ...
+    def summaries(self) -> dict[str, dict[str, Any]]: ...
+    def handling(self) -> list[dict[str, object]]: ...
+    def close(self) -> None: ...
+
+
+class League:
+    """A run: its agents on their hosts, its clock and its store."""
+
+    def __init__(
+        self, config: RunConfig, store: RunStore, cast: Cast, placement: str, hosts: int
+    ) -> None:
+        self.config = config
+        self.store = store
+        self.cast = cast
+        self.placement = placement
+        self.number_of_hosts = hosts
+        self.layout = cast.layout(placement, hosts)
+        self.counters = dict.fromkeys(COUNTERS, 0)
+        self._hosts: Hosts = (
+            InlineHosts(cast, self.layout)
+            if placement == "inline"
+            else _ray_hosts(cast, self.layout, placement, store.manifest.id)
+        )
+        self._names = sorted(set(self.layout.values()))
+        self._wakes: dict[str, int | None] = dict.fromkeys(self._names)
+        self._day = 0
+        self._fresh = True
+        self._dirty = False
+        self._done = False
+        self._waits = dict.fromkeys(self._names, False)
+        self._cash_rows: list[tuple[Any, ...]] = []
+        self._mark: Any = None
+        self._messages = 0
+        self._seconds = 0.0
+        self._minute = 0
+        self._round = 0
+        self._status = StatusFile(store.folder, self._describe)
+        self._closed = False
+
+    @classmethod
+    def create(cls, config: RunConfig, folder: Path, *, hosts: int | None = None) -> League:
+        """Starts a new run in a new folder.
+
+        Args:
+            config: What is run.
+            folder: Where to; it must not exist, or be empty.
+            hosts: For placement ``inline``: on how many in-process hosts (default one).
+
+        Raises:
+            HanseError: the folder cannot be used, or a strategy cannot be made.
+        """
+        cast, placement, number = _plan(config, hosts)
+        manifest = Manifest.describe(
+            config.dump(),
+            name=config.name,
+            seed=config.seed,
+            days=config.days,
+            rules=config.rules,
+            placement=placement,
+            hosts=number,
+        )
+        store = RunStore.create(Path(folder), manifest)
+        return cls._open(config, store, cast, placement, number)
+
+    @classmethod
+    def resume(
+        cls, folder: Path, *, placement: str | None = None, hosts: int | None = None
+    ) -> League:
+        """Continues a run after its last whole day; the layout may be another one.
+
+        Raises:
+            HanseError: not a run folder, damaged, finished, or being written by somebody else.
+        """
+        folder = Path(folder)
+        manifest = Manifest.read(folder)
+        config = RunConfig.parse(manifest.config, str(folder / "manifest.json"))
+        config = config.with_overrides(source="command line", placement=placement, hosts=hosts)
+        cast, place, number = _plan(config, hosts)
+        if Run(folder).state == "finished":
+            raise HanseError(
+                f"{folder}: the run is finished; look at it with: hanse report {folder}"
+            )
+        store = RunStore.open(folder)
+        league = cls._open(config, store, cast, place, number)
+        try:
+            league._restore()
+        except BaseException:
+            league.close()
+            raise
+        return league
+
+    @classmethod
+    def _open(
+        cls, config: RunConfig, store: RunStore, cast: Cast, placement: str, hosts: int
+    ) -> League:
+        try:
+            return cls(config, store, cast, placement, hosts)
+        except BaseException:
+            store.close()
+            raise
+
+    def run(
+        self,
+        on_day: Callable[[Progress], None] | None = None,
+        until_day: int | None = None,
+    ) -> RunResult:
+        """Plays to the end, or to the end of ``until_day`` (the run can then be resumed).
+
+        Args:
+            on_day: Called at the end of every day.
+            until_day: The last day to play.
+
+        Raises:
+            KeyboardInterrupt: passed on; the run is left resumable after its last whole day.
+            HanseError: the run folder cannot be written; it is left resumable.
+        """
+        started = time.monotonic() - self._seconds
+        self._status.start()
+        try:
+            while True:
+                try:
+                    ended = self._step()
+                except HostLost as lost:
+                    self._recover(lost)
+                    continue
+                if ended is not None and on_day is not None:
+                    on_day(self._progress(ended, time.monotonic() - started))
+                if self._done:
+                    break
+                if ended is not None and until_day is not None and ended >= until_day:
+                    self.store.interrupt()
+                    return self._result(time.monotonic() - started)
+            result = self._result(time.monotonic() - started)
+            self.store.finish(result)
+            return result
+        except BaseException:
+            with contextlib.suppress(HanseError):
+                self.store.interrupt()
+            raise
+        finally:
+            self._seconds = time.monotonic() - started
+            self._status.stop()
+
+    def close(self) -> None:
+        """Ends the hosts and lets the run folder go. May be repeated."""
+        if self._closed:
+            return
+        self._closed = True
+        self._status.stop()
+        try:
+            self._hosts.close()
+        finally:
+            self.store.close()
+
+    def __enter__(self) -> League:
+        """The league itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes the league."""
+        self.close()
+
+    # ---- the clock -------------------------------------------------------------------------------
+
+    def _step(self) -> int | None:
+        """Plays the next minute, or ends the day; returns the day if one has ended."""
+        if self._fresh:
+            self._fresh = False
+            self._dirty = True
+            self._play(0, self._hosts.start())
+            return None
+        minute = min((w for w in self._wakes.values() if w is not None), default=None)
+        if minute is not None and minute // MINUTES_PER_DAY <= self._day:
+            self._dirty = True
+            self._play(minute)
+            return None
+        ended = None
+        if self._dirty:
+            ended = self._day
+            self._end_day()
+            self._dirty = False
+        if minute is None:
+            self._done = True
+        else:
+            self._day = minute // MINUTES_PER_DAY
+        return ended
+
+    def _play(self, minute: int, reports: dict[str, Report] | None = None) -> None:
+        """Works off one minute, round by round, until nothing is due any more."""
+        self._minute = minute
+        round_ = 0
+        inbound: dict[str, list[Any]] = {}
+        quiet = False
+        active = [n for n, w in self._wakes.items() if w is not None and w <= minute]
+        while True:
+            self._round = round_
+            if reports is None:
+                if not active:
+                    return
+                reports = self._hosts.work(minute, round_, active, inbound, quiet)
+            inbound = {}
+            due = set()
+            for name in sorted(reports):
+                report = reports[name]
+                self._wakes[name] = report.next_wake
+                self._waits[name] = report.waits
+                self._messages += report.handled
+                if report.journal:
+                    self.store.journal(report.journal)
+                if report.due:
+                    due.add(name)
+                for target, batch in report.outbound.items():
+                    inbound.setdefault(target, []).append(batch)
+            reports = None
+            round_ += 1
+            active = sorted(due.union(inbound))
+            quiet = not active and any(self._waits.values())
+            if quiet:
+                active = [name for name, waits in self._waits.items() if waits]
+
+    def _end_day(self) -> None:
+        """Writes the day down: records, every agent's state, digests; all or nothing."""
+        saved: Saved = {}
+        self._cash_rows = []
+        for records in self._hosts.end_day():
+            self.store.append(
+                records.messages, records.events, records.ledger, records.metrics
+            )
+            saved.update(records.saved)
+            for what, number in records.counters.items():
+                self.counters[what] = self.counters.get(what, 0) + number
+            self._cash_rows += records.metrics
+        state = {"agents": saved, "counters": self.counters, "seconds": round(self._seconds, 3)}
+        self._mark = self.store.end_day(self._day, msgpack.packb(state))
+
+    # ---- going back ------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        """Puts everything back to the end of the last whole day."""
+        checkpoint = self.store.checkpoint()
+        self._waits = dict.fromkeys(self._names, False)
+        self._dirty = False
+        if checkpoint is None:
+            self._day, self._fresh = 0, True
+            self._wakes = self._hosts.restore(None, self.store.journal_since(0))
+            return
+        state = msgpack.unpackb(checkpoint.state, strict_map_key=False)
+        if sorted(state["agents"]) != self.cast.names:
+            raise HanseError(
+                f"{self.store.folder}: its checkpoint has other agents than its configuration;"
+                " branch from an earlier day or start a new run"
+            )
+        self.counters.update(state["counters"])
+        self._fresh = False
+        self._day = checkpoint.day
+        self._mark = checkpoint
+        journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
+        self._wakes = self._hosts.restore(state["agents"], journal)
+
+    def _recover(self, lost: HostLost) -> None:
+        """Replaces lost hosts and plays the day again from its beginning."""
+        restarts = self.counters["host_restarts"] + len(lost.hosts)
+        self.store.discard_day()
+        self._hosts.revive(lost.hosts)
+        self._restore()
+        self.counters["host_restarts"] = restarts
+
+    # ---- what others see -------------------------------------------------------------------------
+
+    def _progress(self, day: int, seconds: float) -> Progress:
+        cash = {firm: json.loads(body)["cash"] for _, firm, body in self._cash_rows}
+        return Progress(day, self.config.days, cash, self._mark.messages, seconds)
+
+    def _result(self, seconds: float) -> RunResult:
+        firms, actions = [], 0
+        for summary in self._hosts.summaries().values():
+            actions += summary.get("actions", 0)
+            for row in summary.get("firms", ()):
+                statement = row["statement"]
+                firms.append(
+                    FirmResult(
+                        firm=row["firm"],
+                        town=row["town"],
+                        role=row["role"],
+                        strategy=self.cast.strategy_name(row["firm"]),
+                        net_income=statement["net_income"],
+                        revenue=round(statement["revenue_net"], 2),
+                        cash=round(statement["cash"], 2),
+                        stock_kg=row["stock_kg"],
+                        messages_sent=row["messages_sent"],
+                        deals=row["deals"],
+                        bankrupt_day=row["bankrupt_day"],
+                    )
+                )
+        order = {firm.name: index for index, firm in enumerate(self.cast.firms)}
+        firms.sort(key=lambda f: order[f.firm])
+        mark = self._mark
+        return RunResult(
+            run=str(self.store.folder),
+            name=self.config.name,
+            seed=self.config.seed,
+            days=mark.day + 1,
+            rules=self.config.rules,
+            placement=self.placement,
+            hosts=len(self._names),
+            log_sha256=mark.log_sha256,
+            ledger_sha256=mark.ledger_sha256,
+            messages=mark.messages,
+            actions=actions,
+            seconds=round(seconds, 3),
+            firms=firms,
+            counters=dict(sorted(self.counters.items())),
+        )
+
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "minute": self._minute,
+            "day": self._minute // MINUTES_PER_DAY,
+            "round": self._round,
+            "messages": self._messages,
+            "waiting_for": self._hosts.handling(),
+        }
+
+
+def _plan(config: RunConfig, hosts: int | None) -> tuple[Cast, str, int]:
+    cast = Cast(config)
+    cast.check()
+    placement = config.resolved_placement(len(cast.names))
+    players = cast.needs_terminal()
+    if players:
+        if config.placement not in ("auto", "inline"):
+            raise HanseError(
+                f"placement: {config.placement!r} has no terminal for {players[0]};"
+                " allowed with a human player: inline, auto"
+            )
+        placement = "inline"
+    if placement == "inline":
+        return cast, placement, hosts or 1
+    if placement == "one":
+        return cast, placement, len(cast.names)
+    return cast, placement, hosts or config.hosts
+
+
+def _ray_hosts(cast: Cast, layout: dict[str, str], placement: str, run: str) -> Hosts:
+    from actors.ray_hosts import RayHosts
+
+    return RayHosts(cast, layout, placement, run)

@@ -1,0 +1,108 @@
+"""Routers: agents that pass work to the agent that should do it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from actors.agent import Agent, handles
+from actors.context import Context
+from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefused
+from services.messages import Message
+
+RouterRule = Literal["direct", "cheapest", "least_loaded"]
+
+
+class Router(Agent):
+    """Passes orders between towns to the exchange that should fill them, and the answers back.
+
+    Rules, all over the latest :class:`TownQuote` of every town but the buyer's:
+
+    * ``direct``: the first town that a ``partners`` table names for the buyer's town, or else the
+      first other town by name; quotes are not looked at.
+    * ``cheapest``: the lowest asking price within the order's limit.
+    * ``least_loaded``: the fewest orders passed to it today among towns that can fill some of it.
+    """
+
+    essential = True
+
+    def __init__(
+        self, name: str, rule: RouterRule = "cheapest", partners: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(name)
+        self.rule = rule
+        self.partners = partners or {}
+        self._quotes: dict[str, TownQuote] = {}
+        self._open: dict[str, str] = {}
+        self._load: dict[str, int] = {}
+        self.routed = 0
+        self.refused = 0
+
+    @handles(TownQuote)
+    def on_quote(self, message: Message, context: Context) -> None:
+        """Remembers what a town has to sell today."""
+        quote = message.payload
+        assert isinstance(quote, TownQuote)
+        self._quotes[quote.town] = quote
+        self._load[quote.town] = 0
+
+    @handles(TradeOrder)
+    def on_order(self, message: Message, context: Context) -> None:
+        """Passes an order on, or refuses it when no town can fill it."""
+        order = message.payload
+        assert isinstance(order, TradeOrder)
+        town = self.choose(order)
+        if town is None:
+            self.refused += 1
+            refusal = TradeRefused(order=order.order, reason="no town sells it at that price")
+            context.send(order.reply_to, refusal, in_reply_to=message.id)
+            return
+        self.routed += 1
+        self._load[town] = self._load.get(town, 0) + 1
+        passed = context.send(self._quotes[town].exchange, order, in_reply_to=message.id)
+        self._open[passed.id] = order.reply_to
+
+    @handles(TradeFill, TradeRefused)
+    def on_answer(self, message: Message, context: Context) -> None:
+        """Hands the seller's answer to the exchange that asked."""
+        asker = self._open.pop(message.in_reply_to or "", None)
+        if asker is not None:
+            context.send(asker, message.payload, in_reply_to=message.id)
+
+    def choose(self, order: TradeOrder) -> str | None:
+        """The town that should fill an order, by the router's rule; ``None`` if none can."""
+        others = sorted(town for town in self._quotes if town != order.town)
+        if self.rule == "direct":
+            partner = self.partners.get(order.town)
+            return partner if partner in others else (others[0] if others else None)
+        able = [
+            town
+            for town in others
+            if self._quotes[town].kg.get(order.item, 0) > 0
+            and self._quotes[town].asks[order.item] <= order.max_price
+        ]
+        if not able:
+            return None
+        if self.rule == "cheapest":
+            return min(able, key=lambda town: (self._quotes[town].asks[order.item], town))
+        return min(able, key=lambda town: (self._load.get(town, 0), town))
+
+    def save(self) -> dict[str, Any]:
+        """Quotes, loads and orders under way."""
+        return {
+            "quotes": {t: q.model_dump() for t, q in self._quotes.items()},
+            "open": self._open,
+            "load": self._load,
+            "routed": self.routed,
+            "refused": self.refused,
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Goes on from :meth:`save`."""
+        self._quotes = {t: TownQuote.model_validate(q) for t, q in saved["quotes"].items()}
+        self._open = dict(saved["open"])
+        self._load = dict(saved["load"])
+        self.routed, self.refused = saved["routed"], saved["refused"]
+
+    def summary(self) -> dict[str, Any]:
+        """Orders passed on and refused."""
+        return {"routed": self.routed, "refused": self.refused}

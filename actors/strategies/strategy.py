@@ -1,0 +1,123 @@
+"""How a firm decides: one command a turn, or a whole day written down as a plan.
+
+A strategy of one's own in a few lines::
+
+    class Patient(DailyPlan):
+        def day(self) -> Plan:
+            books = yield ViewTrialBalance()
+            for item, kg in books.data.stock.items():
+                yield PostListing(item_id=item, qty=kg, asking_price=12.0)
+
+Each ``yield`` is one tool call; its value is the call's :class:`~services.economy.results.Result`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from services.economy.commands import Command, WaitForNextDay
+from services.economy.results import Result
+from services.messages import Message
+
+if TYPE_CHECKING:
+    from actors.context import Context
+    from actors.exchange import Turn
+
+Plan = Generator[Command, Result, None]
+"""A sequence of commands; each ``yield`` gives the outcome of the command."""
+
+
+class Strategy:
+    """Base of all strategies: answer every turn with one command."""
+
+    observes: ClassVar[bool] = True
+    """Whether turns with a reason should carry an observation (it costs time to make one)."""
+    untrusted: bool = False
+    """Whether the host must guard itself against slow answers; set for users' own strategies."""
+    reproducible: bool = True
+    """False if the same turn may be answered differently a second time (a person, a model)."""
+    needs_terminal: ClassVar[bool] = False
+    """Whether the strategy talks to a person in the terminal."""
+
+    def __init__(self, firm: str, role: str, **options: Any) -> None:
+        if options:
+            names = ", ".join(sorted(options))
+            raise TypeError(f"strategy {type(self).__name__} has no option {names}")
+        self.firm = firm
+        self.role = role
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        """The command with which the firm answers its turn."""
+        raise TypeError(f"{type(self).__name__} must define decide (or be a DailyPlan)")
+
+    def heard(self, message: Message, context: Context) -> None:
+        """Called for every other message that reaches the firm."""
+
+    def save(self) -> Any:
+        """What must survive the end of a day, as plain data."""
+        return None
+
+    def load(self, saved: Any) -> None:
+        """Takes back what :meth:`save` returned."""
+
+
+class DailyPlan(Strategy):
+    """A strategy written as a day's plan, a generator of commands.
+
+    :meth:`day` starts at the first news of a day; a plan that was not finished is dropped. When it
+    is finished and something has happened meanwhile, :meth:`news` runs; then the firm waits.
+    Since no plan outlives its day, only :meth:`save` has to remember anything.
+    """
+
+    turn: Turn
+    context: Context
+
+    def __init__(self, firm: str, role: str, **options: Any) -> None:
+        super().__init__(firm, role, **options)
+        self._plan: Plan | None = None
+        self._started_day = -1
+        self._news = False
+        self._pending = False
+
+    def day(self) -> Plan:
+        """The day's plan."""
+        raise TypeError(f"{type(self).__name__} must define day")
+
+    def news(self) -> Plan:
+        """What to do about something that happened after the day's plan; nothing by default."""
+        return
+        yield
+
+    @property
+    def today(self) -> int:
+        """The current day."""
+        return self.turn.day
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        """Takes the next step of the plan that is under way."""
+        self.turn, self.context = turn, context
+        if turn.reason is not None:
+            if turn.day != self._started_day:
+                self._started_day = turn.day
+                self._plan = self.day()
+                self._pending = self._news = False
+            else:
+                self._news = True
+        while True:
+            if self._plan is None:
+                if not self._news:
+                    return WaitForNextDay()
+                self._news = False
+                self._plan = self.news()
+                self._pending = False
+            try:
+                command = self._plan.send(turn.result if self._pending else None)  # type: ignore[arg-type]
+            except StopIteration:
+                self._plan = None
+                continue
+            except BaseException:
+                self._plan = None
+                raise
+            self._pending = True
+            return command

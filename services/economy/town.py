@@ -1,0 +1,362 @@
+"""A town: its rules put together, its clock, and who may act when (note, S2).
+
+A town is driven from outside by two calls and knows nothing of who calls::
+
+    town = Town(TownSetup(seed=0))
+    while (minute := town.next_minute()) is not None:
+        for turn in town.advance(minute):
+            town.apply(turn.firm, WaitForNextDay())
+
+:meth:`Town.advance` moves the clock to a minute at which something is due and says whose turn it
+is; :meth:`Town.apply` carries out one firm's command. Both note what happened in
+``world.events``, ``world.ledger`` and ``figures``, which the driver collects with :meth:`drain`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from services.economy import commands as c
+from services.economy import state as s
+from services.economy.abroad import Abroad
+from services.economy.audit import Statement, day_figures, statement
+from services.economy.demand import Demand
+from services.economy.invoicing import Invoicing
+from services.economy.luck import Luck
+from services.economy.mail import Mail
+from services.economy.market import Market
+from services.economy.observation import Observation, observe
+from services.economy.production import Production
+from services.economy.results import Refusal, Result
+from services.economy.setup import TownSetup
+from services.economy.shipping import Shipping
+from services.economy.state import FirmState
+from services.economy.upkeep import Upkeep
+from services.economy.views import Views
+from services.economy.world import Event, LedgerEntry, World
+from services.messages import MINUTES_PER_DAY, Payload
+
+OPENS: Final = 540
+CLOSES: Final = 1140
+CALL_MINUTES: Final = 30
+"""What every call costs, also a refused one."""
+_OPEN, _CLOSE = "<open>", "<close>"
+
+
+class Turn(NamedTuple):
+    """A firm is asked for a command; ``reason`` is set if something has happened to it."""
+
+    firm: str
+    reason: str | None
+
+
+class Records(NamedTuple):
+    """What has happened since the last call of :meth:`Town.drain`."""
+
+    events: list[Event]
+    ledger: list[LedgerEntry]
+    figures: list[tuple[int, str, dict[str, Any]]]
+    """(day, firm, figures) for each firm and day that has ended."""
+
+
+_Handler = Callable[[FirmState, Any], Any]
+
+
+class Town:
+    """One exchange with its firms and consumers."""
+
+    def __init__(self, setup: TownSetup, state: s.TownState | None = None) -> None:
+        self.setup = setup
+        self.world = world = World(setup, state)
+        world.on_wake = self._wake
+        luck = Luck(setup, world.state.luck_draws)
+        self.invoicing = Invoicing(world)
+        self.production = Production(world)
+        self.market = Market(world)
+        self.shipping = Shipping(world, luck, self.invoicing)
+        self.demand = Demand(world, luck)
+        self.mail = Mail(world)
+        self.abroad = Abroad(world, self.market)
+        self.views = Views(world)
+        self.upkeep = Upkeep(world, self.production, self.market, self.shipping, self.invoicing)
+        self.figures: list[tuple[int, str, dict[str, Any]]] = []
+        self._stopping = False
+        self._handlers: dict[type[c.Command], _Handler] = {
+            c.ProduceItem: self.production.produce,
+            c.Roast: self.production.roast,
+            c.PostListing: self.market.post_listing,
+            c.CancelListing: self.market.cancel_listing,
+            c.MakeOffer: self.market.make_offer,
+            c.WithdrawOffer: self.market.withdraw_offer,
+            c.RejectOffer: self.market.reject_offer,
+            c.AcceptOffer: self.market.accept_offer,
+            c.PayInvoice: self.invoicing.pay,
+            c.ReturnShipment: self.invoicing.return_shipment,
+            c.SetRetailPrice: self.market.set_retail_price,
+            c.SendMessage: self.mail.send,
+            c.OrderAbroad: self.abroad.order,
+            c.WaitForNextDay: lambda firm, command: None,
+            c.ViewListings: self.views.listings,
+            c.ViewOffers: self.views.offers,
+            c.ViewDeals: self.views.deals,
+            c.ViewPayables: self.views.payables,
+            c.ViewReceivables: self.views.receivables,
+            c.ViewTrialBalance: self.views.trial_balance,
+            c.ViewMarketAggregate: self.views.market_aggregate,
+            c.ViewConsumerSales: self.views.consumer_sales,
+            c.ViewMessages: self.mail.view,
+            c.ReadMessage: self.mail.read,
+        }
+        if state is None:
+            self._push(OPENS, _OPEN)
+            self._push(CLOSES, _CLOSE)
+
+    @property
+    def state(self) -> s.TownState:
+        """The town's state."""
+        return self.world.state
+
+    @property
+    def firms(self) -> dict[str, FirmState]:
+        """The firms in loop order."""
+        return self.world.state.firms
+
+    @property
+    def closed(self) -> bool:
+        """Whether the town has closed for good."""
+        return self.state.closed_on is not None
+
+    def next_minute(self) -> int | None:
+        """The next minute at which something is due; ``None`` when the town has closed."""
+        if self.closed or not self.state.agenda:
+            return None
+        return self.state.agenda[0][0]
+
+    def clock(self, minute: int) -> None:
+        """Sets the time for what comes from outside the town between two minutes of its own."""
+        self.state.minute = minute
+        self.state.day = minute // MINUTES_PER_DAY
+
+    def advance(self, minute: int) -> list[Turn]:
+        """Works off what is due at ``minute`` and returns whose turn it is, in order of dispatch."""
+        state = self.state
+        state.minute = minute
+        state.day = minute // MINUTES_PER_DAY
+        agenda = state.agenda
+        bucket = []
+        while agenda and agenda[0][0] == minute:
+            bucket.append(heapq.heappop(agenda)[2])
+        if _OPEN in bucket:
+            self._open_day()
+        if _CLOSE in bucket:
+            self._close_day()
+        if self.closed or minute % MINUTES_PER_DAY >= CLOSES:
+            return []
+        turns: list[Turn] = []
+        taken: set[str] = set()
+        for name in bucket:
+            if name in taken or state.available_at.get(name) != minute or name == _OPEN:
+                continue
+            firm = state.firms[name]
+            if not firm.live:
+                continue
+            if firm.cash < 0:
+                self._declare_bankrupt(firm)
+                if self.closed:
+                    return []
+                continue
+            taken.add(name)
+            turns.append(Turn(name, state.reasons.pop(name, None)))
+        if self.setup.rules.shuffled_dispatch and len(turns) > 1:
+            turns = self._shuffled(turns)
+        return turns
+
+    def apply(self, name: str, command: c.Command) -> Result:
+        """Carries out one command of a firm whose turn it is; refused ones change nothing."""
+        state = self.state
+        firm = state.firms[name]
+        kind = command.type  # type: ignore[attr-defined]
+        new_id: str | None = None
+        data: Payload | None = None
+        handler = self._handlers.get(type(command))
+        try:
+            if handler is None:
+                raise Refusal("unknown_command", f"there is no command {kind!r}")
+            outcome = handler(firm, command)
+        except Refusal as refusal:
+            result = Result(command=kind, ok=False, code=refusal.code, detail=refusal.detail)
+        else:
+            if isinstance(outcome, str):
+                new_id = outcome
+            elif isinstance(outcome, tuple):
+                new_id, data = outcome
+            else:
+                data = outcome
+            result = Result(command=kind, ok=True, new_id=new_id, data=data)
+        self._record_action(name, command, result)
+        self._after_call(firm, waits=isinstance(command, c.WaitForNextDay))
+        return result
+
+    def skip(self, name: str) -> None:
+        """Takes the turn of a firm that gave no usable answer; it costs what a call costs."""
+        self._after_call(self.state.firms[name], waits=False)
+
+    def observe(self, name: str, reason: str) -> Observation:
+        """What a firm is told at its turn, with the reason it was woken for."""
+        return observe(self.world, self.views, self.state.firms[name], reason)
+
+    def statement(self, name: str) -> Statement:
+        """A firm's income statement and balance sheet as of now."""
+        return statement(self.state.firms[name])
+
+    def drain(self) -> Records:
+        """Hands over, and forgets, what has happened since the last call."""
+        world = self.world
+        records = Records(world.events, world.ledger, self.figures)
+        world.events, world.ledger, self.figures = [], [], []
+        return records
+
+    def dump(self) -> bytes:
+        """The town's state, complete, as JSON."""
+        return s.dump(self.state)
+
+    @classmethod
+    def load(cls, setup: TownSetup, data: bytes) -> Town:
+        """A town that goes on where :meth:`dump` left off."""
+        return cls(setup, s.load(data))
+
+    def _push(self, minute: int, what: str) -> None:
+        state = self.state
+        state.agenda_counter += 1
+        heapq.heappush(state.agenda, (minute, state.agenda_counter, what))
+
+    def _wake(self, name: str, reason: str) -> None:
+        state = self.state
+        state.reasons[name] = reason
+        now = state.minute
+        if not self.setup.rules.extra_turns:
+            limit = self.setup.rules.calls_per_day
+            if limit is not None and state.calls_today.get(name, 0) >= limit:
+                return
+            now = max(now, state.ready_at.get(name, 0))
+            if now % MINUTES_PER_DAY >= CLOSES:
+                return
+        if state.available_at.get(name, 0) > now:
+            state.available_at[name] = now
+        self._push(max(state.available_at.get(name, 0), state.minute), name)
+
+    def _after_call(self, firm: FirmState, waits: bool) -> None:
+        state = self.state
+        name = firm.name
+        firm.last_active_day = state.day
+        closes = state.day * MINUTES_PER_DAY + CLOSES
+        if not waits:
+            calls = state.calls_today[name] = state.calls_today.get(name, 0) + 1
+            later = state.minute + CALL_MINUTES
+            state.ready_at[name] = later
+            limit = self.setup.rules.calls_per_day
+            if later < closes and (limit is None or calls < limit):
+                state.available_at[name] = later
+                self._push(later, name)
+                return
+        else:
+            state.ready_at[name] = state.minute + CALL_MINUTES
+        state.available_at[name] = closes
+
+    def _shuffled(self, turns: list[Turn]) -> list[Turn]:
+        state = self.state
+        key = f"{self.setup.seed}:{self.setup.name}:dispatch:{state.minute}:{state.actions}"
+        number = int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")
+        turns = sorted(turns)
+        for last in range(len(turns) - 1, 0, -1):
+            number, pick = divmod(number, last + 1)
+            turns[last], turns[pick] = turns[pick], turns[last]
+        return turns
+
+    def _record_action(self, name: str, command: c.Command, result: Result) -> None:
+        state = self.state
+        state.actions += 1
+        self.world.event(
+            "action",
+            name,
+            {
+                "seq": state.actions,
+                "tool": result.command,
+                "args": command.arguments(),
+                "status": result.status,
+                "new_id": result.new_id,
+                "error_code": result.code,
+                "day": state.day,
+                "minute_of_day": state.minute % MINUTES_PER_DAY,
+            },
+        )
+
+    def _open_day(self) -> None:
+        state = self.state
+        for firm in state.firms.values():
+            firm.produced_today = {}
+            firm.roasted_today = 0
+            firm.messages_today = 0
+        state.calls_today = {}
+        self.upkeep.charge_operating_costs()
+        self.production.land()
+        self.shipping.deliver(state.day, state.day)
+        for firm in state.firms.values():
+            if firm.live:
+                state.reasons[firm.name] = "morning"
+                state.available_at[firm.name] = state.minute
+                self._push(state.minute, firm.name)
+
+    def _close_day(self) -> None:
+        state = self.state
+        self.demand.sell()
+        self.upkeep.spoil()
+        self.invoicing.charge_late_fees()
+        self.upkeep.write_down()
+        self.market.expire()
+        for firm in state.firms.values():
+            self.figures.append((state.day, firm.name, day_figures(self.world, firm)))
+        self.world.event("day_end", "", {"day": state.day})
+        self._forget()
+        last = self.setup.days - 1
+        if state.day >= last or self._stopping:
+            self._close_for_good(state.day, state.day + 1)
+            return
+        tomorrow = (state.day + 1) * MINUTES_PER_DAY
+        self._push(tomorrow + OPENS, _OPEN)
+        self._push(tomorrow + CLOSES, _CLOSE)
+
+    def _close_for_good(self, booked_on: int, day: int) -> None:
+        self.shipping.deliver(day, booked_on)
+        self.state.closed_on = booked_on
+        self.state.agenda = []
+
+    def _declare_bankrupt(self, firm: FirmState) -> None:
+        self.upkeep.declare_bankrupt(firm)
+        if firm.name != self.setup.stop_when_bankrupt:
+            return
+        if self.setup.rules.early_stop_finishes_day:
+            self._stopping = True
+        else:
+            self._close_for_good(self.setup.days - 1, self.setup.days)
+
+    def _forget(self) -> None:
+        state = self.state
+        old = state.day - self.setup.offer_memory_days
+        state.resolved_offers = {
+            k: v for k, v in state.resolved_offers.items() if v.posted_day > old
+        }
+        state.closed_listings = {
+            k: v for k, v in state.closed_listings.items() if v.posted_day > old
+        }
+        old = state.day - max(self.setup.memory_days, self.setup.return_window_days + 1)
+        state.past_deals = {k: v for k, v in state.past_deals.items() if v.due_day > old}
+        state.past_invoices = {k: v for k, v in state.past_invoices.items() if v.issue_day > old}
+        state.letters = {k: v for k, v in state.letters.items() if v.day > old}
+        state.market = [r for r in state.market if r.day > old]
+        for shop, rows in state.sales.items():
+            if rows and rows[0].day <= old:
+                state.sales[shop] = [r for r in rows if r.day > old]

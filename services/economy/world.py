@@ -1,0 +1,210 @@
+"""What all rules of a town share: its set-up, its state, the journal and the means to wake a firm.
+
+Rules (production, market, shipping, ...) are classes over one :class:`World`. They change the state
+through it, so that every movement of money is a double entry and every fact reaches the event log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from services.economy.results import Listing, Offer, Refusal
+from services.economy.setup import TownSetup
+from services.economy.state import (
+    ACCOUNTS,
+    INCOME,
+    FirmState,
+    TownState,
+)
+from services.economy.money import micros, share
+
+LedgerEntry = tuple[str, str, str, int, str]
+"""(firm, debited account, credited account, micro-dollars, reference)."""
+Event = tuple[str, str, dict[str, Any]]
+"""(kind, firm concerned or "", body)."""
+
+_INCOME = frozenset(INCOME)
+
+
+class World:
+    """A town's set-up and state, with the indices that follow from the state."""
+
+    def __init__(self, setup: TownSetup, state: TownState | None = None) -> None:
+        self.setup = setup
+        self.rules = setup.rules
+        self.catalogue = setup.catalogue
+        self.ledger: list[LedgerEntry] = []
+        self.events: list[Event] = []
+        self.on_wake: Callable[[str, str], None] = lambda firm, reason: None
+        self.state = self._found() if state is None else state
+        self.offers_to: dict[str, dict[str, Offer]] = {}
+        self.offers_by: dict[str, dict[str, Offer]] = {}
+        self.open_listings_of: dict[str, int] = {}
+        self._index()
+
+    def _found(self) -> TownState:
+        state = TownState(firms={})
+        self.state = state
+        for kind in ("L", "O", "D", "I", "M", "F"):
+            state.counters[kind] = 0
+        items = self.catalogue.items
+        for item in items:
+            state.goods[item] = {}
+        for setup in self.setup.firms:
+            firm = FirmState(
+                name=setup.name,
+                role=setup.role,
+                opex=micros(setup.opex),
+                stock_cap=setup.stock_cap,
+                balances=dict.fromkeys(ACCOUNTS, 0),
+                kg={},
+                cost={},
+                carry={},
+                retail_prices=dict(setup.retail_prices),
+                incoming=dict.fromkeys(items, 0),
+            )
+            state.firms[setup.name] = firm
+            self.post(firm, "cash", "capital", micros(setup.cash), "start")
+            for item, held in setup.stock.items():
+                cost = micros(held.kg * held.unit_cost)
+                self.receive(firm, item, held.kg, cost)
+                self.post(firm, "inventory", "capital", cost, "start")
+                self.count(item, "start", held.kg)
+            firm.initial_equity = firm.equity()
+        return state
+
+    def _index(self) -> None:
+        firms = self.state.firms
+        self.offers_to = {name: {} for name in firms}
+        self.offers_by = {name: {} for name in firms}
+        self.open_listings_of = dict.fromkeys(firms, 0)
+        for offer in self.state.offers.values():
+            self.offers_to[offer.seller][offer.id] = offer
+            self.offers_by[offer.buyer][offer.id] = offer
+        for listing in self.state.listings.values():
+            self.open_listings_of[listing.seller] += 1
+
+    def new_id(self, kind: str) -> str:
+        """The next identifier of a kind: L, O, D, I, M or F with the ordinal of its creation."""
+        self.state.counters[kind] = number = self.state.counters[kind] + 1
+        return f"{kind}{number}"
+
+    def post(self, firm: FirmState, debit: str, credit: str, amount: int, reference: str) -> None:
+        """Books ``amount`` micro-dollars from one account of a firm to another.
+
+        A negative amount is booked the other way round, so that entries are always positive.
+        """
+        if amount == 0:
+            return
+        if amount < 0:
+            debit, credit, amount = credit, debit, -amount
+        if firm.frozen_income is not None:
+            debit = "estate" if debit in _INCOME else debit
+            credit = "estate" if credit in _INCOME else credit
+        balances = firm.balances
+        balances[debit] += amount
+        balances[credit] -= amount
+        self.ledger.append((firm.name, debit, credit, amount, reference))
+
+    def event(self, kind: str, subject: str, body: dict[str, Any]) -> None:
+        """Notes a fact for the event log."""
+        self.events.append((kind, subject, body))
+
+    def wake(self, firm: str, reason: str) -> None:
+        """Calls a firm back to work because something has happened to it."""
+        self.on_wake(firm, reason)
+
+    def notify(self, firm: FirmState, text: str) -> None:
+        """Leaves a line for the firm's next observation."""
+        if firm.live:
+            firm.notices.append(text)
+
+    def count(self, item: str, what: str, kg: int) -> None:
+        """Counts kilograms that enter or leave the town's stock, for the goods balance."""
+        row = self.state.goods[item]
+        row[what] = row.get(what, 0) + kg
+
+    def take(self, firm: FirmState, item: str, kg: int) -> int:
+        """Takes goods off a firm's shelf; returns their average cost in micro-dollars."""
+        held = firm.kg[item]
+        cost = share(firm.cost[item], kg, held)
+        firm.kg[item] = held - kg
+        firm.cost[item] -= cost
+        firm.on_hand -= kg
+        firm.committed -= kg
+        return cost
+
+    def receive(self, firm: FirmState, item: str, kg: int, cost: int) -> None:
+        """Puts goods on a firm's shelf."""
+        firm.kg[item] = firm.kg.get(item, 0) + kg
+        firm.cost[item] = firm.cost.get(item, 0) + cost
+        firm.on_hand += kg
+        firm.committed += kg
+
+    def expect(self, firm: FirmState, item: str, kg: int) -> None:
+        """Books goods that will come (or, with negative ``kg``, that have come or never will)."""
+        firm.incoming[item] += kg
+        firm.committed += kg
+
+    def replace_listing(self, listing: Listing) -> None:
+        """Puts a changed listing in its place, or away if it is no longer open."""
+        state = self.state
+        if listing.status == "open":
+            state.listings[listing.id] = listing
+            return
+        del state.listings[listing.id]
+        self.open_listings_of[listing.seller] -= 1
+        state.closed_listings[listing.id] = listing
+
+    def add_offer(self, offer: Offer) -> None:
+        """Files a pending offer."""
+        self.state.offers[offer.id] = offer
+        self.offers_to[offer.seller][offer.id] = offer
+        self.offers_by[offer.buyer][offer.id] = offer
+
+    def resolve_offer(self, offer: Offer, status: str) -> None:
+        """Ends a pending offer."""
+        del self.state.offers[offer.id]
+        del self.offers_to[offer.seller][offer.id]
+        del self.offers_by[offer.buyer][offer.id]
+        self.state.resolved_offers[offer.id] = offer._replace(status=status)
+
+    def checked_price(self, price: float) -> float:
+        """The price, if the rules admit it.
+
+        Raises:
+            Refusal: ``invalid_price`` under rules that check numbers.
+        """
+        if self.rules.numbers_checked and not 0 < price <= self.rules.max_price:
+            raise Refusal(
+                "invalid_price",
+                f"a price must be above 0 and at most {self.rules.max_price:g}; got {price:g}",
+            )
+        return price
+
+    def checked_terms(self, days: int) -> int:
+        """The payment terms, if the rules admit them.
+
+        Raises:
+            Refusal: ``invalid_terms`` under rules that check numbers.
+        """
+        if self.rules.numbers_checked and not 0 <= days <= self.rules.max_terms_days:
+            raise Refusal(
+                "invalid_terms",
+                f"payment terms must be 0 to {self.rules.max_terms_days} days; got {days}",
+            )
+        return days
+
+    def known_item(self, item: str) -> str:
+        """The item, if it is in the catalogue.
+
+        Raises:
+            Refusal: ``unknown_item``.
+        """
+        if item not in self.catalogue.items:
+            raise Refusal(
+                "unknown_item",
+                f"there is no item {item!r}; items: {', '.join(self.catalogue.items)}",
+            )
+        return item

@@ -1,0 +1,181 @@
+"""Messages: the envelope that every agent sends and receives, and the registry of payloads.
+
+A payload is a frozen pydantic model with a ``type`` literal. Defining a subclass of
+:class:`Payload` registers it, so the union of payloads is closed at any moment and extended by
+definition::
+
+    class Rumour(Payload):
+        type: Literal["rumour"] = "rumour"
+        text: str
+
+Validation happens where a message enters the system (configuration, network, a user's agent).
+Inside one process payloads travel by reference; between processes as msgpack of their dump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgpack
+from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny
+
+from services.errors import HanseError
+
+Channel = Literal["comm", "mem", "tool", "exec"]
+"""CASPIAN's four channels: talk, shared memory, tool calls, execution (arXiv note ``caspian``)."""
+
+MINUTES_PER_DAY: Final = 1440
+
+_REGISTRY: dict[str, type[Payload]] = {}
+
+
+class Payload(BaseModel):
+    """Base of everything that can be said; subclasses carry ``type: Literal["..."] = "..."``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+    channel: ClassVar[Channel] = "comm"
+    """The channel on which messages with this payload travel unless the sender names another."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        field = cls.model_fields.get("type")
+        if field is None:
+            return
+        name = field.default
+        known = _REGISTRY.get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (
+            cls.__module__,
+            cls.__qualname__,
+        ):
+            raise HanseError(
+                f"payload type {name!r} is defined twice: by {known.__module__}.{known.__qualname__}"
+                f" and by {cls.__module__}.{cls.__qualname__}; give one of them another name"
+            )
+        _REGISTRY[name] = cls
+
+    def log_body(self) -> str:
+        """The payload as the event log keeps it: JSON text, without fields that were left unset."""
+        return self.__pydantic_serializer__.to_json(self, exclude_unset=True).decode()
+
+
+def payload_class(name: str) -> type[Payload]:
+    """The payload model registered as ``name``.
+
+    Raises:
+        HanseError: no payload of that type is known in this process.
+    """
+    try:
+        return _REGISTRY[name]
+    except KeyError:
+        raise HanseError(
+            f"unknown payload type {name!r}; known types: {', '.join(sorted(_REGISTRY))}"
+        ) from None
+
+
+def _resolve(value: Any) -> Any:
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        return payload_class(value["type"]).model_validate(value)
+    return value
+
+
+AnyPayload = Annotated[SerializeAsAny[Payload], BeforeValidator(_resolve)]
+"""A payload of any registered type, chosen by its ``type`` when it is read back."""
+
+
+class Message(BaseModel):
+    """The envelope.
+
+    ``number`` is the sender's own counter, so (sender, number) is unique, ordered and the same in
+    every run of a seed; :attr:`id` is its printable form.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sender: str
+    number: int
+    recipient: str
+    channel: Channel
+    sent_at: int
+    """Virtual minutes since the start of the run."""
+    payload: AnyPayload
+    in_reply_to: str | None = None
+    trace: str | None = None
+    """W3C ``traceparent`` of the span that sent the message."""
+
+    @property
+    def id(self) -> str:
+        """``sender#number``, unique in a run."""
+        return f"{self.sender}#{self.number}"
+
+    @property
+    def payload_type(self) -> str:
+        """The payload's registered name."""
+        return self.payload.type  # type: ignore[attr-defined, no-any-return]
+
+
+class Letter(Payload):
+    """A direct message from one firm to another, handed over by the town's exchange."""
+
+    type: Literal["letter"] = "letter"
+    letter_id: str
+    author: str
+    title: str
+    body: str
+    ref_listing_id: str | None = None
+    ref_offer_id: str | None = None
+
+
+class Text(Payload):
+    """Free text between agents, for a user's own protocols."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+def pack(messages: Iterable[Message]) -> bytes:
+    """Encodes a batch of messages for another process (msgpack of plain values, no pickle)."""
+    return msgpack.packb(  # type: ignore[no-any-return]
+        [
+            (
+                m.sender,
+                m.number,
+                m.recipient,
+                m.channel,
+                m.sent_at,
+                m.in_reply_to,
+                m.trace,
+                m.payload.model_dump(),
+            )
+            for m in messages
+        ]
+    )
+
+
+def unpack(batch: bytes) -> list[Message]:
+    """Decodes :func:`pack`.
+
+    Raises:
+        HanseError: the bytes are not a batch, or a payload does not fit its model.
+    """
+    try:
+        rows = msgpack.unpackb(batch, strict_map_key=False)
+        return [
+            Message(
+                sender=sender,
+                number=number,
+                recipient=recipient,
+                channel=channel,
+                sent_at=sent_at,
+                in_reply_to=in_reply_to,
+                trace=trace,
+                payload=payload_class(payload["type"]).model_validate(payload),
+            )
+            for sender, number, recipient, channel, sent_at, in_reply_to, trace, payload in rows
+        ]
+    except HanseError:
+        raise
+    except Exception as error:
+        raise HanseError(f"a batch of messages could not be read: {error}") from error
