@@ -75,6 +75,11 @@ class Agent:
             Exception: whatever a handler raises; a host turns it into a logged event.
         """
         before = len(context.outbox)
+        self.handle(message, context)
+        return context.outbox[before:]
+
+    def handle(self, message: Message, context: Context) -> None:
+        """As :meth:`receive`, for a host, which collects what was sent itself."""
         payload = type(message.payload)
         handler = self._handlers.get(payload)
         if handler is None:
@@ -83,7 +88,6 @@ class Agent:
             self.unhandled(message, context)
         else:
             getattr(self, handler)(message, context)
-        return context.outbox[before:]
 
     def unhandled(self, message: Message, context: Context) -> None:
         """Called for a message that no handler is marked for; notes it in the event log."""

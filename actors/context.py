@@ -83,7 +83,7 @@ class Context:
     ) -> Message:
         """Sends a message; it is delivered in the next round of this minute."""
         self.number = number = self.number + 1
-        message = Message(
+        message = Message.trusted(
             sender=self.agent,
             number=number,
             recipient=recipient,
@@ -125,13 +125,15 @@ class Context:
             self._streams[purpose] = stream
         return stream
 
-    def record(self, kind: str, subject: str, body: dict[str, Any]) -> None:
-        """Notes a fact in the run's event log; ``subject`` is the firm concerned, or empty."""
+    def record(self, kind: str, subject: str, body: dict[str, Any] | str) -> None:
+        """Notes a fact in the run's event log; ``subject`` is the firm concerned, or empty.
+
+        The body is a dictionary, or JSON text.
+        """
         self.entries = entry = self.entries + 1
         clock = self.clock
-        self.events.append(
-            (clock.now, clock.round, self.agent, entry, kind, subject, to_json(body).decode())
-        )
+        text = body if isinstance(body, str) else to_json(body).decode()
+        self.events.append((clock.now, clock.round, self.agent, entry, kind, subject, text))
 
     def book(self, firm: str, debit: str, credit: str, micros: int, reference: str) -> None:
         """Notes a ledger entry of ``micros`` micro-dollars in the run's ledger."""

@@ -39,7 +39,7 @@ class Turn(Payload):
 
     def log_body(self) -> str:
         """Reason and outcome; views are logged by their size only."""
-        parts = [f'"day":{self.day},"minute_of_day":{self.minute_of_day}']
+        parts = []
         if self.reason is not None:
             parts.append(f'"reason":"{self.reason}"')
         result = self.result
@@ -236,7 +236,7 @@ class Exchange(Agent):
         observation = None
         if reason is not None and firm in self._observing:
             observation = self.town.observe(firm, reason)
-        turn = Turn(
+        turn = Turn.trusted(
             day=self.town.state.day,
             minute_of_day=context.now % MINUTES_PER_DAY,
             reason=reason,

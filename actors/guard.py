@@ -123,7 +123,7 @@ class Guard:
                     "recipient": m.recipient,
                     "channel": m.channel,
                     "in_reply_to": m.in_reply_to,
-                    "payload": m.payload.model_dump(exclude_unset=True) | {"type": m.payload_type},
+                    "payload": m.payload.model_dump(),
                 }
                 for m in fork.outbox
             ]
@@ -139,7 +139,7 @@ class Guard:
             model = payload_class(sent["payload"]["type"])
             context.send(
                 sent["recipient"],
-                model.model_validate({k: v for k, v in sent["payload"].items() if k != "type"}),
+                model.model_validate(sent["payload"]),
                 channel=sent["channel"],
                 in_reply_to=sent["in_reply_to"],
             )

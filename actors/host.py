@@ -85,8 +85,9 @@ class Host:
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
-        self.handling: tuple[str, Message | None, float] | None = None
-        """(agent, message, monotonic seconds) while a handler runs."""
+        self.handling: tuple[str, Message | None] | None = None
+        """(agent, message) while a handler runs."""
+        self._round_began = 0.0
         self._make = make
         self._seed = seed
         self._names = sorted(names)
@@ -125,6 +126,7 @@ class Host:
         """
         self.clock.now = minute
         self.clock.round = round_
+        self._round_began = monotonic()
         agents = self.agents
         if quiet:
             for waiter in self._waiters:
@@ -150,7 +152,7 @@ class Host:
                 box, count = name, 0
             count += 1
             if count <= self.mailbox_limit:
-                self._call(name, self.agents[name].receive, message)
+                self._call(name, self.agents[name].handle, message)
         self._refuse(box, count)
 
     def _refuse(self, name: str, count: int) -> None:
@@ -163,7 +165,7 @@ class Host:
     def _call(self, name: str, handler: Callable[..., Any], message: Message | None = None) -> None:
         agent = self.agents[name]
         self._touched[name] = None
-        self.handling = (name, message, monotonic())
+        self.handling = (name, message)
         after = self.guard.call(agent, self.contexts[name], handler, message)
         if after is not agent:
             self.agents[name] = after
@@ -281,16 +283,16 @@ class Host:
         return {name: agent.summary() for name, agent in self.agents.items()}
 
     def busy_with(self) -> dict[str, object] | None:
-        """The agent that is handling something now, what, and for how many seconds."""
+        """The agent that is handling something now, what, and the seconds since its round began."""
         now = self.handling
         if now is None:
             return None
-        name, message, since = now
+        name, message = now
         return {
             "host": self.name,
             "agent": name,
             "message": "" if message is None else f"{message.id} ({message.payload_type})",
-            "seconds": monotonic() - since,
+            "seconds": monotonic() - self._round_began,
         }
 
     def waiting_for(self) -> list[tuple[str, str, str]]:

@@ -20,6 +20,7 @@ from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import DayRecords, Report, Saved
 from actors.inline_hosts import InlineHosts
+from actors.lost import HostLost
 from actors.status import StatusFile
 from services.config import RunConfig
 from services.errors import HanseError
@@ -41,14 +42,6 @@ class Progress(NamedTuple):
     """Messages since the start of the run."""
     seconds: float
     """Wall seconds since :meth:`League.run` was called."""
-
-
-class HostLost(Exception):
-    """A host has died; the day is played again from its beginning."""
-
-    def __init__(self, hosts: list[str]) -> None:
-        super().__init__(f"lost {', '.join(hosts)}")
-        self.hosts = hosts
 
 
 class Hosts(Protocol):

@@ -15,7 +15,7 @@ Inside one process payloads travel by reference; between processes as msgpack of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 import msgpack
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny
@@ -28,6 +28,24 @@ Channel = Literal["comm", "mem", "tool", "exec"]
 MINUTES_PER_DAY: Final = 1440
 
 _REGISTRY: dict[str, type[Payload]] = {}
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {}
+
+
+def _trusted(cls: type[_Model], values: dict[str, Any]) -> _Model:
+    defaults = _DEFAULTS.get(cls)
+    if defaults is None:
+        fields = cls.model_fields.items()
+        defaults = _DEFAULTS[cls] = {n: f.default for n, f in fields if not f.is_required()}
+    self = cls.__new__(cls)
+    put = object.__setattr__
+    put(self, "__dict__", {**defaults, **values})
+    put(self, "__pydantic_fields_set__", set(values))
+    put(self, "__pydantic_extra__", None)
+    put(self, "__pydantic_private__", None)
+    return self
 
 
 class Payload(BaseModel):
@@ -56,9 +74,14 @@ class Payload(BaseModel):
             )
         _REGISTRY[name] = cls
 
+    @classmethod
+    def trusted(cls, **values: Any) -> Self:
+        """A payload from values of our own making, without validation: a third of the time."""
+        return _trusted(cls, values)
+
     def log_body(self) -> str:
-        """The payload as the event log keeps it: JSON text, without fields that were left unset."""
-        return self.__pydantic_serializer__.to_json(self, exclude_unset=True).decode()
+        """The payload as the event log keeps it: JSON text, without fields that are at their default."""
+        return self.__pydantic_serializer__.to_json(self, exclude_defaults=True).decode()
 
 
 def payload_class(name: str) -> type[Payload]:
@@ -104,6 +127,11 @@ class Message(BaseModel):
     in_reply_to: str | None = None
     trace: str | None = None
     """W3C ``traceparent`` of the span that sent the message."""
+
+    @classmethod
+    def trusted(cls, **values: Any) -> Self:
+        """A message from values of our own making, without validation."""
+        return _trusted(cls, values)
 
     @property
     def id(self) -> str:

@@ -63,15 +63,19 @@ def statement(firm: FirmState) -> Statement:
     )
 
 
-def day_figures(world: World, firm: FirmState) -> dict[str, Any]:
+def lowest_asks(world: World) -> dict[str, dict[str, float]]:
+    """The lowest open asking price by firm and item, dollars."""
+    asks: dict[str, dict[str, float]] = {}
+    for listing in world.state.listings.values():
+        own = asks.setdefault(listing.seller, {})
+        if listing.asking_price < own.get(listing.item, float("inf")):
+            own[listing.item] = listing.asking_price
+    return asks
+
+
+def day_figures(world: World, firm: FirmState, asks: dict[str, float]) -> dict[str, Any]:
     """The figures of a firm at the end of a day, for the run store; dollars and kilograms."""
     b = firm.balances
-    asks: dict[str, float] = {}
-    if world.open_listings_of[firm.name]:
-        for listing in world.state.listings.values():
-            if listing.seller == firm.name:
-                low = asks.get(listing.item, listing.asking_price)
-                asks[listing.item] = min(low, listing.asking_price)
     return {
         "role": firm.role,
         "cash": dollars(b["cash"]),

@@ -42,8 +42,8 @@ class Command(Payload):
     """False for views and for waiting: they change nothing but what has been read."""
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments that were given, without defaults."""
-        return self.model_dump(exclude_unset=True, exclude={"type"})
+        """The arguments that differ from their defaults."""
+        return self.model_dump(exclude_defaults=True)
 
 
 class ProduceItem(Command):

@@ -96,7 +96,14 @@ class Demand:
         world.count(item.id, "sold", sold)
         day = world.state.day
         row = SaleRow(
-            day, item.id, sold, price, dollars(revenue), round(size, 2), elastic, floor,
+            day,
+            item.id,
+            sold,
+            price,
+            dollars(revenue),
+            round(size, 2),
+            elastic,
+            floor,
             round(part, 4),
         )
         world.state.sales.setdefault(shop.name, []).append(row)

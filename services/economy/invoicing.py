@@ -205,27 +205,28 @@ class Invoicing:
         gap = "cogs" if exact else "reconciliation"
         world.post(buyer, gap, "inventory", given_up, deal.id)
         world.post(buyer, "clearing", gap, credit, deal.id)
-        pinned = share(deal.cost, qty, deal.qty)
         if exact:
-            value = pinned
-        else:
-            held = seller.kg.get(deal.item, 0)
-            value = share(seller.cost[deal.item], qty, held) if held else 0
-            pinned = cents(qty * dollars(deal.cost) / deal.qty)
+            pinned = share(deal.cost, qty, deal.qty)
+            world.receive(seller, deal.item, qty, pinned)
+            world.post(seller, "inventory", "cogs_reversal", pinned, deal.id)
+            return
+        held = seller.kg.get(deal.item, 0)
+        value = share(seller.cost[deal.item], qty, held) if held else 0
+        pinned = cents(qty * dollars(deal.cost) / deal.qty)
         world.receive(seller, deal.item, qty, value)
-        world.post(seller, "inventory", "cogs_reversal", pinned, deal.id)
-        world.post(seller, "inventory", "reconciliation", value - pinned, deal.id)
+        world.post(seller, "inventory", "reconciliation", value, deal.id)
+        world.post(seller, "reconciliation", "cogs_reversal", pinned, deal.id)
 
-    def _credit(
-        self, buyer: FirmState, seller: FirmState, invoice: Invoice, credit: int
-    ) -> int:
+    def _credit(self, buyer: FirmState, seller: FirmState, invoice: Invoice, credit: int) -> int:
         """Settles the credit: first against what is open, the rest as a refund in cash."""
         world = self.world
         before = invoice.outstanding()
         invoice.credited += credit
         if invoice.open:
-            settled = invoice.amount if not world.rules.fee_on_unpaid_balance else (
-                invoice.amount + invoice.late_fees
+            settled = (
+                invoice.amount
+                if not world.rules.fee_on_unpaid_balance
+                else (invoice.amount + invoice.late_fees)
             )
             if invoice.credited + invoice.paid_amount >= settled:
                 invoice.returned = True

@@ -68,11 +68,16 @@ class Mail:
             if len(rows) < command.limit:
                 rows.append(
                     LetterRow(
-                        letter.id, letter.author, letter.recipient, letter.title,
-                        letter.day, letter.minute, letter.read,
+                        letter.id,
+                        letter.author,
+                        letter.recipient,
+                        letter.title,
+                        letter.day,
+                        letter.minute,
+                        letter.read,
                     )
                 )
-        return LettersView.model_construct(rows=tuple(rows), unread=unread)
+        return LettersView.trusted(rows=tuple(rows), unread=unread)
 
     def read(self, firm: FirmState, command: ReadMessage) -> Values:
         """A letter in full; marks it read when its recipient opens it.

@@ -274,9 +274,7 @@ class Market:
             world.resolve_offer(offer, "rejected")
 
     def _check_credit(self, buyer: FirmState, total: int) -> None:
-        under_way = sum(
-            d.total for d in self.world.state.deals.values() if d.buyer == buyer.name
-        )
+        under_way = sum(d.total for d in self.world.state.deals.values() if d.buyer == buyer.name)
         owed = -buyer.balances["accounts_payable"] + under_way + total
         if owed > micros(self.world.rules.credit_limit):
             raise Refusal(

@@ -68,7 +68,7 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
         sales = [SaleRow(r.day, r.item, r.qty, r.unit_price, r.revenue) for r in sales]
     notices, firm.notices = tuple(firm.notices), []
     b = firm.balances
-    return Observation.model_construct(
+    return Observation.trusted(
         firm=firm.name,
         role=firm.role,
         day=today,

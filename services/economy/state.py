@@ -159,9 +159,10 @@ class Invoice:
 
     def outstanding(self) -> int:
         """What is still to be paid, micro-dollars."""
-        if not self.open:
+        if self.paid or self.returned or self.bad_debt:
             return 0
-        return max(0, self.amount + self.late_fees - self.credited - self.paid_amount)
+        rest = self.amount + self.late_fees - self.credited - self.paid_amount
+        return rest if rest > 0 else 0
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from services.economy import commands as c
 from services.economy import state as s
 from services.economy.abroad import Abroad
-from services.economy.audit import Statement, day_figures, statement
+from services.economy.audit import Statement, day_figures, lowest_asks, statement
 from services.economy.demand import Demand
 from services.economy.invoicing import Invoicing
 from services.economy.luck import Luck
@@ -43,7 +43,7 @@ OPENS: Final = 540
 CLOSES: Final = 1140
 CALL_MINUTES: Final = 30
 """What every call costs, also a refused one."""
-_OPEN, _CLOSE = "<open>", "<close>"
+_OPEN, _CLOSE, _END = "<open>", "<close>", "<end>"
 
 
 class Turn(NamedTuple):
@@ -153,6 +153,8 @@ class Town:
             self._open_day()
         if _CLOSE in bucket:
             self._close_day()
+        if _END in bucket:
+            self._close_for_good(state.day, state.day + 1)
         if self.closed or minute % MINUTES_PER_DAY >= CLOSES:
             return []
         turns: list[Turn] = []
@@ -187,7 +189,9 @@ class Town:
                 raise Refusal("unknown_command", f"there is no command {kind!r}")
             outcome = handler(firm, command)
         except Refusal as refusal:
-            result = Result(command=kind, ok=False, code=refusal.code, detail=refusal.detail)
+            result = Result.trusted(
+                command=kind, ok=False, code=refusal.code, detail=refusal.detail
+            )
         else:
             if isinstance(outcome, str):
                 new_id = outcome
@@ -195,7 +199,7 @@ class Town:
                 new_id, data = outcome
             else:
                 data = outcome
-            result = Result(command=kind, ok=True, new_id=new_id, data=data)
+            result = Result.trusted(command=kind, ok=True, new_id=new_id, data=data)
         self._record_action(name, command, result)
         self._after_call(firm, waits=isinstance(command, c.WaitForNextDay))
         return result
@@ -279,20 +283,15 @@ class Town:
     def _record_action(self, name: str, command: c.Command, result: Result) -> None:
         state = self.state
         state.actions += 1
-        self.world.event(
-            "action",
-            name,
-            {
-                "seq": state.actions,
-                "tool": result.command,
-                "args": command.arguments(),
-                "status": result.status,
-                "new_id": result.new_id,
-                "error_code": result.code,
-                "day": state.day,
-                "minute_of_day": state.minute % MINUTES_PER_DAY,
-            },
+        # Written as text at once: it is the most frequent event, and the arguments are JSON already.
+        outcome = '"success"' if result.ok else f'"error","error_code":"{result.code}"'
+        created = f',"new_id":"{result.new_id}"' if result.new_id else ""
+        body = (
+            f'{{"seq":{state.actions},"tool":"{result.command}","args":{command.log_body()},'
+            f'"status":{outcome}{created},'
+            f'"day":{state.day},"minute_of_day":{state.minute % MINUTES_PER_DAY}}}'
         )
+        self.world.events.append(("action", name, body))
 
     def _open_day(self) -> None:
         state = self.state
@@ -317,13 +316,15 @@ class Town:
         self.invoicing.charge_late_fees()
         self.upkeep.write_down()
         self.market.expire()
+        asks = lowest_asks(self.world)
         for firm in state.firms.values():
-            self.figures.append((state.day, firm.name, day_figures(self.world, firm)))
+            figures = day_figures(self.world, firm, asks.get(firm.name, {}))
+            self.figures.append((state.day, firm.name, figures))
         self.world.event("day_end", "", {"day": state.day})
         self._forget()
         last = self.setup.days - 1
         if state.day >= last or self._stopping:
-            self._close_for_good(state.day, state.day + 1)
+            self._push(state.minute, _END)
             return
         tomorrow = (state.day + 1) * MINUTES_PER_DAY
         self._push(tomorrow + OPENS, _OPEN)

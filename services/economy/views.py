@@ -42,7 +42,7 @@ class Views:
         if command.only_others:
             name = firm.name
             rows = [r for r in rows if r.seller != name]  # type: ignore[assignment]
-        return ListingsView.model_construct(rows=tuple(rows))
+        return ListingsView.trusted(rows=tuple(rows))
 
     def offers(self, firm: FirmState, command: c.ViewOffers) -> OffersView:
         """Bids received or made, oldest first."""
@@ -61,7 +61,7 @@ class Views:
             ]
         if command.direction == "all" or command.status == "all":
             rows.sort(key=lambda o: int(o.id[1:]))
-        return OffersView.model_construct(rows=tuple(rows))
+        return OffersView.trusted(rows=tuple(rows))
 
     def deals(self, firm: FirmState, command: c.ViewDeals) -> DealsView:
         """Own deals: under way, or all that are remembered."""
@@ -71,7 +71,7 @@ class Views:
         if command.status == "all":
             past = [self._deal(d) for d in state.past_deals.values() if name in (d.seller, d.buyer)]
             rows = sorted(past + rows, key=lambda r: int(r.id[1:]))
-        return DealsView.model_construct(rows=tuple(rows))
+        return DealsView.trusted(rows=tuple(rows))
 
     def payables(self, firm: FirmState, command: c.ViewPayables) -> InvoicesView:
         """Own open invoices, by due day and then by age."""
@@ -86,15 +86,13 @@ class Views:
     def trial_balance(self, firm: FirmState, command: c.ViewTrialBalance) -> TrialBalance:
         """The firm's accounts and stock; every period runs from day 0 to today (note, S10)."""
         b = firm.balances
-        return TrialBalance.model_construct(
+        return TrialBalance.trusted(
             cash=dollars(b["cash"]),
             accounts_receivable=dollars(b["accounts_receivable"]),
             accounts_payable=dollars(-b["accounts_payable"]),
             inventory_value=dollars(b["inventory"]),
             stock=dict(firm.kg),
-            unit_costs={
-                item: dollars(firm.cost[item]) / kg for item, kg in firm.kg.items() if kg
-            },
+            unit_costs={item: dollars(firm.cost[item]) / kg for item, kg in firm.kg.items() if kg},
             incoming={item: kg for item, kg in firm.incoming.items() if kg},
             income={
                 "revenue": dollars(-b["revenue"]),
@@ -113,7 +111,7 @@ class Views:
         """What consumers bought in the last days."""
         first = self.world.state.day - command.days_back
         rows = tuple(r for r in self.world.state.market if r.day >= first)
-        return AggregateView.model_construct(rows=rows)
+        return AggregateView.trusted(rows=rows)
 
     def consumer_sales(self, firm: FirmState, command: c.ViewConsumerSales) -> SalesView:
         """A shop's own sales.
@@ -129,15 +127,24 @@ class Views:
         if self.world.rules.demand_hidden:
             hidden = {"market_demand": None, "elastic_qty": None, "floor_qty": None, "share": None}
             rows = [r._replace(**hidden) for r in rows]
-        return SalesView.model_construct(rows=tuple(rows))
+        return SalesView.trusted(rows=tuple(rows))
 
     def _deal(self, deal: Deal) -> DealRow:
         status = deal.status
         if status == "lost" and not self.world.rules.loss_is_announced:
             status = "pending"
         return DealRow(
-            deal.id, deal.seller, deal.buyer, deal.item, deal.qty, deal.unit_price, deal.terms,
-            deal.accepted_day, deal.due_day, status, deal.invoice,
+            deal.id,
+            deal.seller,
+            deal.buyer,
+            deal.item,
+            deal.qty,
+            deal.unit_price,
+            deal.terms,
+            deal.accepted_day,
+            deal.due_day,
+            status,
+            deal.invoice,
         )
 
     def _invoices(
@@ -168,6 +175,6 @@ class Views:
             )
             for i in invoices[: command.limit]
         )
-        return InvoicesView.model_construct(
+        return InvoicesView.trusted(
             rows=rows, open_count=count, overdue_count=overdue, total_outstanding=dollars(total)
         )

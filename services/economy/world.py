@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from services.economy.money import micros, share
 from services.economy.results import Listing, Offer, Refusal
 from services.economy.setup import TownSetup
 from services.economy.state import (
@@ -17,12 +18,11 @@ from services.economy.state import (
     FirmState,
     TownState,
 )
-from services.economy.money import micros, share
 
 LedgerEntry = tuple[str, str, str, int, str]
 """(firm, debited account, credited account, micro-dollars, reference)."""
-Event = tuple[str, str, dict[str, Any]]
-"""(kind, firm concerned or "", body)."""
+Event = tuple[str, str, dict[str, Any] | str]
+"""(kind, firm concerned or "", body as a dictionary or as JSON)."""
 
 _INCOME = frozenset(INCOME)
 

@@ -1,0 +1,319 @@
+"""Hosts as Ray actors: each is one process that carries one agent or many.
+
+A round is one call for each host that has something to do. Mail travels as msgpack batches, one
+for each pair of hosts and round: with a host for each agent the batches are small and pass through
+the league; packed hosts hand them to each other as object references.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from actors.cast import Cast
+from actors.guard import JournalRow
+from actors.host import DayRecords, Host, Report, Saved
+from actors.lost import HostLost
+from services.config import RunConfig
+from services.errors import HanseError
+from services.messages import pack, unpack
+
+CONTROL = "control"
+OBJECT_STORE_BYTES = 200_000_000
+
+
+class HostActor:
+    """The only Ray actor class for agents: a thin shell around :class:`~actors.host.Host`.
+
+    ``work`` and its like run one at a time; ``health``, ``pause``, ``go_on`` and ``metrics`` have
+    a concurrency group of their own and answer while a round runs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: dict[str, Any],
+        names: list[str],
+        layout: dict[str, str],
+        peers: list[str],
+        folder: str,
+    ) -> None:
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+        run = RunConfig.parse(config, "run file")
+        self.host = Host(
+            name,
+            run.seed,
+            names,
+            Cast(run).make,
+            layout,
+            turn_timeout=run.turn_timeout,
+            mailbox_limit=run.mailbox_limit,
+        )
+        self.peers = peers
+        self._open = threading.Event()
+        self._open.set()
+
+    def start(self) -> Any:
+        """Starts the agents of a new run."""
+        return self._told(self.host.start())
+
+    def work(self, minute: int, round_: int, quiet: bool, *batches: bytes | None) -> Any:
+        """One round, with the batches of mail that other hosts have sent."""
+        self._open.wait()
+        inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
+        return self._told(self.host.work(minute, round_, inbound, quiet))
+
+    def _told(self, report: Report) -> Any:
+        """The report with its mail packed; separate values when peers are to fetch it by reference."""
+        mail = {host: pack(messages) for host, messages in report.outbound.items()}
+        if not self.peers:
+            return report._replace(outbound=mail)  # type: ignore[arg-type]
+        head = report._replace(outbound=dict.fromkeys(mail))  # type: ignore[arg-type]
+        return head, *(mail.get(peer) for peer in self.peers)
+
+    def end_day(self) -> DayRecords:
+        """The day's records."""
+        return self.host.end_day()
+
+    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> int | None:
+        """Back to the end of a day, or to before the first."""
+        if saved is None:
+            self.host.rewind(journal)
+            return None
+        return self.host.restore(saved, journal)
+
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """The agents' summaries."""
+        return self.host.summaries()
+
+    def close(self) -> None:
+        """Ends the host's threads."""
+        self.host.close()
+
+    @ray.method(concurrency_group=CONTROL)
+    def health(self) -> dict[str, object] | None:
+        """What the host is busy with, or ``None``."""
+        return self.host.busy_with()
+
+    @ray.method(concurrency_group=CONTROL)
+    def pause(self) -> None:
+        """Holds the host before its next round."""
+        self._open.clear()
+
+    @ray.method(concurrency_group=CONTROL)
+    def go_on(self) -> None:
+        """Lets a paused host go on."""
+        self._open.set()
+
+    @ray.method(concurrency_group=CONTROL)
+    def metrics(self) -> dict[str, Any]:
+        """Process id, memory (bytes, the most so far and now), messages handled, counters."""
+        return {
+            "host": self.host.name,
+            "pid": os.getpid(),
+            "handled": self.host.handled,
+            "memory_now": resident_bytes(),
+            "memory_most": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "cpu_seconds": time.process_time(),
+            "counters": dict(self.host.guard.counters),
+        }
+
+
+def resident_bytes() -> int:
+    """Resident memory of this process in bytes; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * resource.getpagesize()
+
+
+class RayHosts:
+    """All hosts of a league, as Ray actors in one namespace."""
+
+    def __init__(self, cast: Cast, layout: dict[str, str], placement: str, run: str) -> None:
+        self._cast = cast
+        self._layout = layout
+        self._names = sorted(set(layout.values()))
+        self._by_reference = placement == "packed" and len(self._names) > 1
+        self._namespace = f"hanse-{run}"
+        self._started_ray = start_ray()
+        self._config = cast.config.dump()
+        self._epoch = 0
+        self._actors: dict[str, Any] = {}
+        try:
+            for name in self._names:
+                self._actors[name] = self._make(name)
+            self._get({n: a.health.remote() for n, a in self._actors.items()})
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self) -> dict[str, Report]:
+        """Starts all agents of a new run."""
+        return self._reports({n: self._call(n, "start") for n in self._names})
+
+    def work(
+        self,
+        minute: int,
+        round_: int,
+        names: Iterable[str],
+        inbound: dict[str, list[Any]],
+        quiet: bool = False,
+    ) -> dict[str, Report]:
+        """One round on the named hosts, with their mail (bytes or references to bytes)."""
+        return self._reports(
+            {
+                name: self._call(name, "work", minute, round_, quiet, *inbound.get(name, ()))
+                for name in names
+            }
+        )
+
+    def end_day(self) -> list[DayRecords]:
+        """Collects the day's records of all hosts."""
+        calls = {n: a.end_day.remote() for n, a in self._actors.items()}
+        return list(self._get(calls).values())
+
+    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+        """Puts all hosts back to the end of a day, or to before the first."""
+        calls = {}
+        for name, actor in self._actors.items():
+            own = None if saved is None else {a: saved[a] for a in self._agents_of(name)}
+            calls[name] = actor.restore.remote(own, journal)
+        return self._get(calls)
+
+    def revive(self, names: list[str]) -> None:
+        """Replaces lost hosts by new ones; what they held is lost until :meth:`restore`."""
+        self._epoch += 1
+        for name in names:
+            with contextlib.suppress(Exception):
+                ray.kill(self._actors[name])
+        for name in names:
+            self._actors[name] = self._make(name)
+        self._get({n: self._actors[n].health.remote() for n in names})
+
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """All agents' summaries."""
+        calls = {n: a.summaries.remote() for n, a in self._actors.items()}
+        return {a: s for summaries in self._get(calls).values() for a, s in summaries.items()}
+
+    def handling(self) -> list[dict[str, object]]:
+        """What each host is busy with; asked on the control group, so a busy host answers too."""
+        calls = [a.health.remote() for a in self._actors.values()]
+        ready, _ = ray.wait(calls, num_returns=len(calls), timeout=0.5)
+        return [busy for busy in ray.get(ready) if busy is not None]
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """Every host's metrics, also while a round runs."""
+        return ray.get([a.metrics.remote() for a in self._actors.values()])  # type: ignore[no-any-return]
+
+    def actor(self, name: str) -> Any:
+        """The Ray handle of a host."""
+        return self._actors[name]
+
+    def close(self) -> None:
+        """Ends all hosts, and Ray if it was started here."""
+        for actor in self._actors.values():
+            with contextlib.suppress(Exception):
+                ray.kill(actor)
+        self._actors = {}
+        if self._started_ray:
+            ray.shutdown()
+
+    def _agents_of(self, host: str) -> list[str]:
+        return [agent for agent, where in self._layout.items() if where == host]
+
+    def _make(self, name: str) -> Any:
+        remote = ray.remote(concurrency_groups={CONTROL: 2})(HostActor)
+        peers = self._names if self._by_reference else []
+        # A name is free again only a moment after its actor has died, so a replacement gets a
+        # name of its own.
+        actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
+        return remote.options(
+            name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0
+        ).remote(
+            name, self._config, self._agents_of(name), self._layout, peers, str(Path.cwd())
+        )
+
+    def _call(self, name: str, method: str, *arguments: Any) -> Any:
+        remote = getattr(self._actors[name], method)
+        if self._by_reference:
+            remote = remote.options(num_returns=1 + len(self._names))
+        return remote.remote(*arguments)
+
+    def _reports(self, calls: dict[str, Any]) -> dict[str, Report]:
+        if not self._by_reference:
+            return self._get(calls)
+        heads = self._get({name: refs[0] for name, refs in calls.items()})
+        reports = {}
+        for name, head in heads.items():
+            bodies = dict(zip(self._names, calls[name][1:], strict=True))
+            reports[name] = head._replace(outbound={h: bodies[h] for h in head.outbound})
+        return reports
+
+    def _get(self, calls: dict[str, Any]) -> dict[str, Any]:
+        """The values of all calls.
+
+        Raises:
+            HostLost: some hosts have died; the others' calls have ended.
+        """
+        try:
+            return dict(zip(calls, ray.get(list(calls.values())), strict=True))
+        except RayTaskError as error:
+            raise error.cause from None
+        except RayActorError:
+            pass
+        lost = []
+        for name, call in calls.items():
+            try:
+                ray.get(call)
+            except RayActorError:
+                lost.append(name)
+            except RayTaskError as error:
+                if isinstance(error.cause, HanseError):
+                    raise error.cause from None
+        raise HostLost(lost)
+
+
+def start_ray() -> bool:
+    """Starts Ray on this machine, on loopback, unless it runs already; tells whether it did.
+
+    Raises:
+        HanseError: Ray cannot start.
+    """
+    if ray.is_initialized():
+        return False
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(
+            address=os.environ.get("RAY_ADDRESS"),
+            include_dashboard=None if os.environ.get("RAY_ADDRESS") else False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **(
+                {}
+                if os.environ.get("RAY_ADDRESS")
+                else {"object_store_memory": OBJECT_STORE_BYTES, "_node_ip_address": "127.0.0.1"}
+            ),
+        )
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise HanseError(
+            f"Ray cannot start: {first}; check with: hanse doctor, or run without it:"
+            " --placement inline"
+        ) from error
+    return True

@@ -1,0 +1,70 @@
+"""`hanse doctor`: is this machine fit, and what is a running league waiting for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from services.cli.console import Json, note, say, say_json, say_table
+
+EXAMPLE = """Examples:
+
+  hanse doctor
+
+  hanse doctor coffee-seed0-001       what that running league waits for
+"""
+
+
+def doctor(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="A run; by default the only one that is running."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Do not start Ray to see whether it starts.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check the machine, and name the agent and the message that a running league waits for.
+
+    Exits with 1 if something will not work.
+    """
+    from services.cli.health import check_machine
+    from services.cli.waiting import look, running_runs
+
+    folder = _folder(run, running_runs)
+    # With a league under way Ray has shown that it starts, and a second one would cost it memory.
+    checks = check_machine(start_ray=not quick and folder is None)
+    status = None if folder is None else look(folder)
+    if as_json:
+        say_json(
+            {
+                "checks": [check.document() for check in checks],
+                "run": None if status is None else status.document(),
+            }
+        )
+    else:
+        say_table(["check", "state", "found"], [(c.name, c.state, c.found) for c in checks])
+        for check in checks:
+            if check.remedy:
+                say(f"{check.name}: {check.remedy}")
+        if status is not None:
+            for line in status.lines():
+                say(line)
+    if any(check.state == "failed" for check in checks):
+        raise typer.Exit(1)
+
+
+def _folder(run: str | None, running_runs: Any) -> Path | None:
+    """The run to look at: the one named, or the only one that is running."""
+    from services.cli.folders import RUNS, find_run
+
+    if run is not None:
+        return find_run(run)
+    running: list[Path] = running_runs(RUNS)
+    if len(running) > 1:
+        names = ", ".join(folder.name for folder in running)
+        note(f"{len(running)} runs are under way ({names}); name one: hanse doctor {running[0]}")
+    return running[0] if len(running) == 1 else None

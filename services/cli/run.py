@@ -1,0 +1,74 @@
+"""`hanse run`: start a run and see what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.cli.console import Json, Quiet, note
+
+EXAMPLE = """Examples:
+
+  hanse run
+
+  hanse run coffee.toml --seed 7 --days 30 --placement inline
+
+  hanse run --json > result.json
+"""
+
+
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Run file (TOML); without it the standard league."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="One seed, one run, to the byte.")] = None,
+    days: Annotated[int | None, typer.Option(help="How long: 1 to 3660.")] = None,
+    rules: Annotated[str | None, typer.Option(help="hanse or coffeebench.")] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="auto, inline (no Ray), one (a Ray actor for each agent) or packed."),
+    ] = None,
+    hosts: Annotated[
+        int | None, typer.Option(help="Ray actors that carry the agents when packed: 1 to 64.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The run's folder (runs/<name>-seed<seed>-<n>)."),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a league of firms and show what came of it.
+
+    Without FILE it runs 90 days of six coffee firms, scripted and heuristic. Options override
+    what the file says. A run that is stopped with Ctrl-C or by a crash goes on with `hanse resume`.
+    """
+    from services.cli.folders import new_folder
+    from services.cli.session import check_strategies, play
+    from services.config import load, standard
+
+    config = (standard() if file is None else load(file)).with_overrides(
+        source="command line",
+        seed=seed,
+        days=days,
+        rules=rules,
+        placement=placement,
+        hosts=hosts,
+    )
+    played = check_strategies(config, "standard league" if file is None else str(file))
+    with new_folder(out, config.name, config.seed) as folder:
+        from actors.league import League
+
+        if not quiet:
+            note(f"run {folder}")
+        play(
+            lambda: League.create(config, folder),
+            folder,
+            config,
+            first_day=0,
+            show=not (quiet or played),
+            as_json=as_json,
+        )

@@ -1,0 +1,94 @@
+"""What a user sees when a run has ended: a row for each firm, where it is, what to type next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.cli.console import dollars, say, say_json, say_table, typed
+
+if TYPE_CHECKING:
+    from services.runs.result import FirmResult, RunResult
+
+_ROWS_AT_EACH_END = 10
+_ALL_UP_TO = 30
+"""A table of more firms than this shows the best and the worst."""
+
+
+def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
+    """The table of the firms and what belongs to it, or the same as JSON."""
+    if as_json:
+        say_json(result.model_dump(mode="json"))
+        return
+    _show_firms(result)
+    troubles = [
+        f"{name.replace('_', ' ')} {count}" for name, count in result.counters.items() if count
+    ]
+    speed = f", {result.messages / result.seconds:,.0f} messages/s" if result.seconds > 0 else ""
+    say(
+        f"{result.days} days, {result.messages:,} messages, {result.actions:,} actions "
+        f"in {result.seconds:.1f} s{speed}"
+    )
+    say(f"seed {result.seed}, rules {result.rules}, placement {_placement(result)}")
+    if troubles:
+        say(f"troubles: {', '.join(troubles)}")
+    say(f"log_sha256 {result.log_sha256[:12]}")
+    say(f"run {folder}")
+    say()
+    say(f"next: {typed('hanse', 'report', folder)}    (charts, as one HTML page)")
+    say(f"      {typed('hanse', 'export', folder, '--to', 'csv')}")
+
+
+def _placement(result: RunResult) -> str:
+    return result.placement + (f" on {result.hosts} hosts" if result.placement == "packed" else "")
+
+
+def _show_firms(result: RunResult) -> None:
+    firms = list(result.firms)
+    left_out = 0
+    if len(firms) > _ALL_UP_TO:
+        firms.sort(key=lambda firm: -firm.net_income)
+        left_out = len(firms) - 2 * _ROWS_AT_EACH_END
+        firms = firms[:_ROWS_AT_EACH_END] + firms[-_ROWS_AT_EACH_END:]
+    several_towns = len({firm.town for firm in result.firms}) > 1
+    say_table(
+        [
+            "firm",
+            *(["town"] if several_towns else []),
+            "role",
+            "strategy",
+            ">net income $",
+            ">revenue $",
+            ">stock kg",
+            ">messages",
+            ">deals",
+        ],
+        [_row(firm, several_towns) for firm in firms],
+    )
+    if left_out:
+        say(f"The {_ROWS_AT_EACH_END} best and worst; {left_out} more: --json, or the report.")
+    bankrupt = [firm for firm in result.firms if firm.bankrupt_day is not None]
+    if len(bankrupt) > _ROWS_AT_EACH_END:
+        say(f"{len(bankrupt)} firms went bankrupt")
+    else:
+        for firm in bankrupt:
+            say(f"{firm.firm} went bankrupt on day {firm.bankrupt_day}")
+
+
+def _row(firm: FirmResult, several_towns: bool) -> list[str]:
+    return [
+        firm.firm,
+        *([firm.town] if several_towns else []),
+        firm.role,
+        short_strategy(firm.strategy),
+        dollars(firm.net_income),
+        dollars(firm.revenue),
+        f"{firm.stock_kg:,}",
+        f"{firm.messages_sent:,}",
+        f"{firm.deals:,}",
+    ]
+
+
+def short_strategy(strategy: str) -> str:
+    """A strategy without the folders of its file."""
+    return strategy.replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,60 @@
+"""What a run is: a TOML file, read into frozen pydantic models, with errors that name file and key.
+
+    config = load(Path("run.toml"))                 # or standard()
+    config = config.with_overrides(seed=7, days=30)
+    config.firms[0].name                            # 'farmer_A'
+
+Everything that a run depends on is in the `RunConfig`; `dump` and `parse` take it to the run
+folder's manifest and back.
+"""
+
+from services.config.models import (
+    CONTROLLER_RULES,
+    GREEN_ITEMS,
+    ITEMS,
+    ONE_ACTOR_EACH_UP_TO,
+    PLACEMENTS,
+    ROLES,
+    ROUTER_RULES,
+    RULE_SETS,
+    STRATEGIES,
+    ControllerConfig,
+    EconomyConfig,
+    FirmConfig,
+    GenerateConfig,
+    ItemConfig,
+    RecipeConfig,
+    RouterConfig,
+    RunConfig,
+    TownConfig,
+    standard_firms,
+)
+from services.config.reading import load, standard
+from services.config.settings import apply_settings
+from services.config.template import commented_template
+
+__all__ = [
+    "CONTROLLER_RULES",
+    "GREEN_ITEMS",
+    "ITEMS",
+    "ONE_ACTOR_EACH_UP_TO",
+    "PLACEMENTS",
+    "ROLES",
+    "ROUTER_RULES",
+    "RULE_SETS",
+    "STRATEGIES",
+    "ControllerConfig",
+    "EconomyConfig",
+    "FirmConfig",
+    "GenerateConfig",
+    "ItemConfig",
+    "RecipeConfig",
+    "RouterConfig",
+    "RunConfig",
+    "TownConfig",
+    "apply_settings",
+    "commented_template",
+    "load",
+    "standard",
+    "standard_firms",
+]

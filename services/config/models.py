@@ -1,0 +1,357 @@
+"""The models behind a run file, and the checks that need more than one key.
+
+A value that is left out (`None`) means "as the rule set or the role has it": the economy knows
+those numbers, the configuration only knows what the user wants to be different.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from services.config.problems import explain, fault, unknown
+
+FORMAT = 1
+RuleSet = Literal["hanse", "coffeebench"]
+Role = Literal["farmer", "roaster", "retailer"]
+Placement = Literal["auto", "inline", "one", "packed"]
+RouterRule = Literal["direct", "cheapest", "least_loaded"]
+ControllerRule = Literal["base_stock"]
+
+RULE_SETS = ("hanse", "coffeebench")
+ROLES = ("farmer", "roaster", "retailer")
+PLACEMENTS = ("auto", "inline", "one", "packed")
+ROUTER_RULES = ("direct", "cheapest", "least_loaded")
+CONTROLLER_RULES = ("base_stock",)
+STRATEGIES = (
+    "passive",
+    "heuristic",
+    "repaired",
+    "scripted",
+    "managed",
+    "importing",
+    "random",
+    "human",
+)
+ITEMS = ("green_coffee_kg", "roasted_coffee_kg", "green_specialty_kg", "roasted_specialty_kg")
+GREEN_ITEMS = ("green_coffee_kg", "green_specialty_kg")
+
+ONE_ACTOR_EACH_UP_TO = 32
+"""Up to this many agents, `placement = "auto"` gives every agent a Ray actor of its own."""
+
+ONLY_TOWN = "town"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+# module:Class, package.module:Class, path/to/file.py:Class (a Windows drive has a colon of its own)
+_CLASS = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*|.+\.py):[A-Za-z_]\w*")
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(gt=0)]
+
+
+def _check_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise fault(
+            f"{name!r} cannot be a name; "
+            "allowed: a letter, then up to 63 letters, digits, '_', '.' or '-'"
+        )
+    return name
+
+
+def _check_strategy(strategy: str) -> str:
+    if strategy in STRATEGIES or _CLASS.fullmatch(strategy):
+        return strategy
+    raise fault(
+        f"{unknown(strategy, STRATEGIES, 'strategy')}, or your own as module:Class or path.py:Class"
+    )
+
+
+def _check_items(items: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for item in items:
+        if item not in known:
+            raise fault(unknown(item, known, "item"))
+
+
+class _Model(BaseModel):
+    """Strict, so that `seed = "7"` or `days = true` is an error and not a guess."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+
+class EconomyConfig(_Model):
+    """The rules' numbers. What is left out is as the rule set has it."""
+
+    loss_probability: Probability | None = None
+    """Chance that a shipment is lost when it falls due (0.015)."""
+    delay_probability: Probability | None = None
+    """Chance that it comes a day later (0.07)."""
+    spoilage_per_day: Probability | None = None
+    """Share of the stock that spoils each evening (0.005)."""
+    late_fee_per_day: Probability | None = None
+    """Share of the invoice added each day that it is overdue (0.001)."""
+    return_window_days: Count | None = None
+    """Days after the invoice in which goods may be sent back (14)."""
+    roast_cap_kg: Count | None = None
+    """Green coffee that one roaster can roast in a day (50)."""
+    demand_sigma: Amount | None = None
+    """Standard deviation of the daily noise in demand, in kg (0.5)."""
+    market_cap: Amount | None = None
+    """Most that consumers buy of roasted coffee in a day, floors apart (130)."""
+    festival_days: list[int] | None = None
+    """First and last day of the festival, days counted from 0 ([40, 53])."""
+    festival_factor: Amount | None = None
+    """Demand during the festival, as a multiple (3.0)."""
+    credit_limit: Amount | None = None
+    """Most that one firm may owe another, in dollars."""
+    listing_days: Annotated[int, Field(ge=1)] | None = None
+    """Days after which an open listing or offer lapses."""
+    max_terms_days: Count | None = None
+    """Longest term of payment that may be agreed."""
+    freight_days: Count | None = None
+    """Extra days that goods take between two towns."""
+    freight_per_kg: Amount | None = None
+    """Freight between two towns, in dollars a kg."""
+
+    @field_validator("festival_days")
+    @classmethod
+    def _two_days_in_order(cls, days: list[int] | None) -> list[int] | None:
+        if days is not None and not (len(days) == 2 and 0 <= days[0] <= days[1]):
+            raise fault(f"{days} is not a period; allowed: [first day, last day], such as [40, 53]")
+        return days
+
+    @model_validator(mode="after")
+    def _one_fate_each(self) -> EconomyConfig:
+        if (self.loss_probability or 0) + (self.delay_probability or 0) > 1:
+            raise fault("loss_probability and delay_probability must not exceed 1 together")
+        return self
+
+
+class ItemConfig(_Model):
+    """One item of the catalogue, as far as it differs."""
+
+    cost: Amount | None = None
+    """What a farmer pays to make a kg."""
+    daily_cap: Count | None = None
+    """Most that one maker makes in a day, in kg."""
+    reservation_price: Annotated[float, Field(gt=0)] | None = None
+    """Price at which consumers stop buying."""
+    demand_base: Amount | None = None
+    """Consumers' demand in kg a day at a price of nothing."""
+    floor: Amount | None = None
+    """What every open shop sells in any case, in kg a day."""
+
+
+class RecipeConfig(_Model):
+    """How a green item is roasted, as far as it differs."""
+
+    labour: Amount | None = None
+    """Dollars for a kg of green coffee."""
+    yield_: Annotated[float, Field(gt=0, le=1)] | None = Field(default=None, alias="yield")
+    """Roasted kg from a green kg."""
+    lag: Annotated[int, Field(ge=1)] | None = None
+    """Days until the roasted coffee is in stock."""
+
+
+class TownConfig(_Model):
+    """A town: one exchange and the firms that trade on it."""
+
+    name: str
+
+    _name = field_validator("name")(_check_name)
+
+
+class FirmConfig(_Model):
+    """A firm. What is left out is as its role has it."""
+
+    name: str
+    role: Role
+    strategy: str = "scripted"
+    """How it decides: a known strategy, or a class of your own."""
+    town: str | None = None
+    """The town whose exchange it trades on (the first one)."""
+    cash: Amount | None = None
+    opex: Amount | None = None
+    """Dollars a day for being open."""
+    stock_cap: Count | None = None
+    """Most that it can store, in kg, with what is on its way."""
+    stock: dict[str, Count] | None = None
+    """Kg of each item at the start."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Passed to the strategy."""
+    controller: str | None = None
+    """The controller that does its purchasing."""
+    host: Count | None = None
+    """The host that carries it (packed placement); counted from 0."""
+
+    _name = field_validator("name")(_check_name)
+    _strategy = field_validator("strategy")(_check_strategy)
+
+    @field_validator("stock")
+    @classmethod
+    def _known_items(cls, stock: dict[str, int] | None) -> dict[str, int] | None:
+        _check_items(stock or {}, ITEMS)
+        return stock
+
+
+class RouterConfig(_Model):
+    """An agent that passes work on: trade between towns goes through one."""
+
+    name: str
+    rule: RouterRule = "cheapest"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    _name = field_validator("name")(_check_name)
+
+
+class ControllerConfig(_Model):
+    """An agent that closes a loop: firms may hand it their purchasing."""
+
+    name: str
+    rule: ControllerRule = "base_stock"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    _name = field_validator("name")(_check_name)
+
+
+class GenerateConfig(_Model):
+    """A league of many firms, made from the seed."""
+
+    firms: Annotated[int, Field(ge=3, le=100_000)]
+    towns: Annotated[int, Field(ge=1, le=1_000)] = 1
+    farmers: Share = 1.0
+    """Shares of the three roles: 1, 1 and 1 make them equally many."""
+    roasters: Share = 1.0
+    retailers: Share = 1.0
+    strategy: str = "scripted"
+
+    _strategy = field_validator("strategy")(_check_strategy)
+
+    @model_validator(mode="after")
+    def _room_for_every_role_in_every_town(self) -> GenerateConfig:
+        if self.firms < 3 * self.towns:
+            raise fault(
+                f"{self.firms} firms are too few for {self.towns} towns; each town needs three: "
+                f"set firms to {3 * self.towns} or more"
+            )
+        if self.strategy == "human":
+            raise fault('strategy = "human" is for single firms; name them in [[firms]]')
+        return self
+
+
+def standard_firms() -> list[FirmConfig]:
+    """CoffeeBench's six firms in their order; the heuristic one sits where a model is studied."""
+    return [
+        FirmConfig(
+            name=f"{role}_{letter}",
+            role=role,
+            strategy="heuristic" if (role, letter) == ("roaster", "A") else "scripted",
+        )
+        for role in ("farmer", "roaster", "retailer")
+        for letter in "AB"
+    ]
+
+
+class RunConfig(_Model):
+    """Everything that a run depends on. Two runs of equal configuration have equal event logs."""
+
+    format: Annotated[int, Field(ge=FORMAT, le=FORMAT)] = FORMAT
+    name: str = "coffee"
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    days: Annotated[int, Field(ge=1, le=3660)] = 90
+    rules: RuleSet = "hanse"
+    placement: Placement = "auto"
+    hosts: Annotated[int, Field(ge=1, le=64)] = 2
+    turn_timeout: Annotated[float, Field(gt=0)] = 10.0
+    """Seconds that an agent may take for a turn before it loses it."""
+    mailbox_limit: Annotated[int, Field(ge=1)] = 10_000
+    """Messages that may wait for one agent; more are refused and counted."""
+    stop_when_bankrupt: str | None = None
+    """The firm whose bankruptcy ends the run."""
+    economy: EconomyConfig = Field(default_factory=EconomyConfig)
+    items: dict[str, ItemConfig] = Field(default_factory=dict)
+    recipes: dict[str, RecipeConfig] = Field(default_factory=dict)
+    towns: list[TownConfig] = Field(default_factory=list)
+    firms: list[FirmConfig] = Field(default_factory=list)
+    routers: list[RouterConfig] = Field(default_factory=list)
+    controllers: list[ControllerConfig] = Field(default_factory=list)
+    generate: GenerateConfig | None = None
+
+    _name = field_validator("name")(_check_name)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _standard_firms_unless_told(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and "firms" not in values and not values.get("generate"):
+            return {**values, "firms": standard_firms()}
+        return values
+
+    @field_validator("items")
+    @classmethod
+    def _known_items(cls, items: dict[str, ItemConfig]) -> dict[str, ItemConfig]:
+        _check_items(items, ITEMS)
+        return items
+
+    @field_validator("recipes")
+    @classmethod
+    def _known_green_items(cls, recipes: dict[str, RecipeConfig]) -> dict[str, RecipeConfig]:
+        _check_items(recipes, GREEN_ITEMS)
+        return recipes
+
+    @model_validator(mode="after")
+    def _consistent(self) -> RunConfig:
+        from services.config.checks import check  # it knows this class
+
+        check(self)
+        return self
+
+    @property
+    def town_names(self) -> list[str]:
+        """The towns of a league whose firms are listed; a league without towns has one."""
+        return [town.name for town in self.towns] or [ONLY_TOWN]
+
+    def town_of(self, firm: FirmConfig) -> str:
+        """The firm's town: the one that it names, or else the first."""
+        return firm.town or self.town_names[0]
+
+    def firm(self, name: str) -> FirmConfig | None:
+        """The firm of this name, if it is listed."""
+        return next((firm for firm in self.firms if firm.name == name), None)
+
+    def resolved_placement(self, number_of_agents: int) -> Literal["inline", "one", "packed"]:
+        """What `auto` means for a league of this size.
+
+        A firm that a person plays needs the terminal, and only the driver's own process has one.
+        """
+        if self.placement != "auto":
+            return self.placement
+        if any(firm.strategy == "human" for firm in self.firms):
+            return "inline"
+        return "one" if number_of_agents <= ONE_ACTOR_EACH_UP_TO else "packed"
+
+    def with_overrides(self, source: str = "override", **values: Any) -> RunConfig:
+        """A copy with new values for the keys that are not `None`; all is checked again."""
+        changed = {key: value for key, value in values.items() if value is not None}
+        return self.parse({**self.dump(), **changed}, source) if changed else self
+
+    def dump(self) -> dict[str, Any]:
+        """Plain data (JSON can hold it) from which `parse` makes an equal configuration."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], source: str) -> RunConfig:
+        """Validate plain data; a `HanseError` names the source and the key.
+
+        Args:
+            values: what a run file or a manifest holds.
+            source: what the user knows the data by, such as the file's name.
+        """
+        try:
+            return cls.model_validate(dict(values))
+        except ValidationError as error:
+            raise explain(error, cls, values, source) from None

@@ -1,0 +1,83 @@
+"""Reading a run file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from services.config.models import FORMAT, RunConfig
+from services.errors import HanseError
+
+
+def standard() -> RunConfig:
+    """The run that needs no file: 90 days, six firms, scripted and heuristic."""
+    return RunConfig()
+
+
+def load(path: Path | str) -> RunConfig:
+    """Read and check a run file.
+
+    Raises:
+        HanseError: one line with the file, the key and what is allowed.
+    """
+    path = Path(path)
+    values = _read(path)
+    _refuse_newer_format(values, path)
+    return RunConfig.parse(_with_whole_paths(values, path.absolute().parent), str(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise HanseError(
+            f"{path}: there is no such file; write one with: hanse new {path}"
+        ) from None
+    except IsADirectoryError:
+        raise HanseError(f"{path}: this is a folder; name the run file in it") from None
+    except UnicodeDecodeError as error:
+        raise HanseError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"
+        ) from None
+    except OSError as error:
+        raise HanseError(
+            f"{path}: cannot be read: {error.strerror or error}; check its permissions"
+        ) from None
+    try:
+        # TOML in a file with Windows line ends is fine; tomllib wants them whole.
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise HanseError(f"{path}: not valid TOML: {_lower(str(error))}; mend that line") from None
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _refuse_newer_format(values: dict[str, Any], path: Path) -> None:
+    written = values.get("format", FORMAT)
+    if isinstance(written, int) and not isinstance(written, bool) and written > FORMAT:
+        raise HanseError(
+            f"{path}: format: {written} is newer than this hanse reads; "
+            f"allowed: {FORMAT} (or upgrade: pip install --upgrade hanse)"
+        )
+
+
+def _with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """`mine.py:Mine` is meant relative to the run file; a resumed run may start somewhere else."""
+
+    def whole(table: Any) -> Any:
+        strategy = table.get("strategy") if isinstance(table, dict) else None
+        if not isinstance(strategy, str) or not re.fullmatch(r".+\.py:\w+", strategy):
+            return table
+        file, _, class_name = strategy.rpartition(":")
+        return {**table, "strategy": f"{(folder / file).as_posix()}:{class_name}"}
+
+    changed = dict(values)
+    if isinstance(changed.get("firms"), list):
+        changed["firms"] = [whole(firm) for firm in changed["firms"]]
+    if "generate" in changed:
+        changed["generate"] = whole(changed["generate"])
+    return changed

@@ -1,0 +1,80 @@
+"""`key=value` from a command line, applied to a run configuration."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+from services.config.models import RunConfig
+from services.config.problems import unknown
+from services.errors import HanseError
+
+
+def apply_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
+    """The configuration with each `key.path=value` set; members of lists go by their names.
+
+        apply_settings(config, ["economy.loss_probability=0.1", "firms.roaster_A.strategy=passive"])
+
+    A value is read as TOML, and taken as text when it is not TOML, so quotes may be left out.
+    """
+    values = config.dump()
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        path = _path(key) if equals else []
+        if not path:
+            raise HanseError(
+                f"--set {setting}: is not a setting; allowed: key=value, such as days=30"
+            )
+        _put(values, path, _value(text.strip()), setting)
+    return RunConfig.parse(values, "--set")
+
+
+def _path(key: str) -> list[str]:
+    """The parts of a dotted TOML key (a name with a dot in it goes in quotes); [] if it is none."""
+    try:
+        nested: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        return []
+    path: list[str] = []
+    while isinstance(nested, dict):
+        if len(nested) != 1:
+            return []
+        part, nested = next(iter(nested.items()))
+        path.append(part)
+    return path
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _put(values: dict[str, Any], path: list[str], value: Any, setting: str) -> None:
+    here: Any = values
+    for depth, part in enumerate(path[:-1]):
+        if isinstance(here, list):
+            here = _member(here, part, setting)
+        elif part in here and here[part] is not None:
+            here = here[part]
+        else:
+            here[part] = {}
+            here = here[part]
+        if not isinstance(here, (dict, list)):
+            raise HanseError(
+                f"--set {setting}: {'.'.join(path[: depth + 1])} has no keys; set it itself"
+            )
+    if isinstance(here, list):
+        raise HanseError(
+            f"--set {setting}: name a key of {path[-1]}, such as {'.'.join(path)}.strategy=passive"
+        )
+    here[path[-1]] = value
+
+
+def _member(members: list[Any], name: str, setting: str) -> dict[str, Any]:
+    names = [member["name"] for member in members if isinstance(member, dict)]
+    if name not in names:
+        raise HanseError(f"--set {setting}: {unknown(name, names, 'name')}")
+    return next(member for member in members if member["name"] == name)

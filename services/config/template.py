@@ -1,0 +1,126 @@
+"""The run file that `hanse new` writes: every key with its default, ready to run."""
+
+from __future__ import annotations
+
+_TEMPLATE = """\
+# A run of the coffee league. Start it with:  hanse run {file}
+# A line that begins with '#' is a comment; what is left out has the default shown.
+
+format = 1              # of this file; leave it
+name = "{name}"         # names the run's folder: runs/<name>-seed<seed>-<n>
+seed = 0                # one seed, one run, to the byte
+days = 90               # 1 to 3660
+rules = "hanse"         # "coffeebench" keeps the original's defects, for comparison
+placement = "auto"      # inline (no Ray), one (a Ray actor for each agent), packed; auto: by size
+hosts = 2               # Ray actors that carry the agents when packed
+turn_timeout = 10.0     # seconds an agent may think before it loses its turn
+mailbox_limit = 10000   # messages that may wait for one agent; more are refused and counted
+# stop_when_bankrupt = "roaster_A"   # end the run when this firm is bankrupt
+
+# ---- the firms -------------------------------------------------------------------------------
+# role:     farmer, roaster or retailer; the league needs each of them
+# strategy: passive, heuristic, repaired, scripted, managed, importing, random,
+#           human (you, in the terminal), or a class of your own:
+#           "my_package.my_module:MyFirm" or "my_firm.py:MyFirm"
+# Without [[firms]] the league has these six.
+
+[[firms]]
+name = "farmer_A"
+role = "farmer"
+strategy = "scripted"
+# town = "town"                  # with several towns: where it trades
+# cash = 15000.0                 # dollars at the start
+# opex = 25.0                    # dollars a day
+# stock_cap = 120                # kg
+# stock = {{ green_coffee_kg = 60 }}
+# options = {{ }}                  # passed to the strategy
+# controller = "buyer"           # hands its purchasing to a controller, see below
+# host = 0                       # when packed: the host that carries it
+
+[[firms]]
+name = "farmer_B"
+role = "farmer"
+
+[[firms]]
+name = "roaster_A"
+role = "roaster"
+strategy = "heuristic"
+
+[[firms]]
+name = "roaster_B"
+role = "roaster"
+
+[[firms]]
+name = "retailer_A"
+role = "retailer"
+
+[[firms]]
+name = "retailer_B"
+role = "retailer"
+
+# Or, in place of [[firms]], a league made from the seed:
+# [generate]
+# firms = 300
+# towns = 10
+# farmers = 1.0                  # shares of the roles
+# roasters = 1.0
+# retailers = 1.0
+# strategy = "scripted"
+
+# ---- towns, routers, controllers -------------------------------------------------------------
+# A town is one exchange. Trade between towns goes through a router.
+# [[towns]]
+# name = "town"
+#
+# [[routers]]
+# name = "forwarder"
+# rule = "cheapest"              # direct, cheapest, least_loaded
+#
+# [[controllers]]
+# name = "buyer"
+# rule = "base_stock"
+# options = {{ }}
+
+# ---- the economy -----------------------------------------------------------------------------
+[economy]
+# loss_probability = 0.015       # a shipment is lost
+# delay_probability = 0.07       # a shipment comes a day later
+# spoilage_per_day = 0.005       # share of the stock
+# late_fee_per_day = 0.001       # share of an overdue invoice
+# return_window_days = 14
+# roast_cap_kg = 50              # kg of green coffee a day and roaster
+# demand_sigma = 0.5             # noise of the consumers' demand, kg
+# market_cap = 130.0             # kg a day
+# festival_days = [40, 53]
+# festival_factor = 3.0
+# credit_limit = 15000.0         # dollars that one firm may owe another
+# listing_days = 7               # after which an open listing or offer lapses
+# max_terms_days = 90            # longest term of payment
+# freight_days = 2               # between towns
+# freight_per_kg = 0.25          # between towns
+
+# Items: green_coffee_kg, roasted_coffee_kg, green_specialty_kg, roasted_specialty_kg
+# [items.green_coffee_kg]
+# cost = 2.0
+# daily_cap = 30
+#
+# [items.roasted_coffee_kg]
+# reservation_price = 30.0
+# demand_base = 80.0
+# floor = 5
+#
+# [recipes.green_coffee_kg]
+# labour = 3.0
+# yield = 0.85
+# lag = 1
+"""
+
+
+def commented_template(name: str = "coffee", file: str = "FILE") -> str:
+    """The text of a new run file; read back unchanged it is the standard run.
+
+    Args:
+        name: of the run.
+        file: what the user calls the file, for the line that says how to start it.
+    """
+    return _TEMPLATE.format(name=name, file=file)

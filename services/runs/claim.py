@@ -1,0 +1,78 @@
+"""A run has one writer: whoever has put its claim into the database."""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from services.errors import HanseError
+from services.runs import database
+from services.runs.process import Process
+
+_held: "WeakValueDictionary[str, Claim]" = WeakValueDictionary()
+"""The claims held in this process, by token: what was dropped without a word is held no more."""
+
+
+class Claim:
+    """The right to write a run.
+
+    Whether another process lives is a judgement, and may err where process numbers are not shared
+    (containers on one folder). `check`, at the start of every transaction, makes such an error
+    harmless: the writer that was superseded stops, and two writers never mix.
+
+    Args:
+        folder: The run folder.
+        token: What tells this claim from any other.
+    """
+
+    def __init__(self, folder: Path, token: str):
+        self.folder = folder
+        self.token = token
+
+    def take(self, connection: sqlite3.Connection) -> None:
+        """Claims the run; part of the transaction that is open.
+
+        Raises:
+            HanseError: A living process holds it.
+        """
+        holder = database.fact(connection, "pid")
+        if holder and _is_held(holder):
+            here = " (this very process)" if holder["pid"] == os.getpid() else ""
+            raise HanseError(
+                f"{self.folder}: process {holder['pid']}{here} is writing this run; wait for it or"
+                f" stop it, then continue with: hanse resume {self.folder}"
+            )
+        database.set_facts(connection, pid={**Process.current().model_dump(), "token": self.token})
+        _held[self.token] = self
+
+    def check(self, connection: sqlite3.Connection) -> None:
+        """Makes sure that the run is still claimed.
+
+        Raises:
+            HanseError: Another process has claimed it meanwhile.
+        """
+        holder = database.fact(connection, "pid")
+        if not holder or holder["token"] != self.token:
+            name = f"process {holder['pid']}" if holder else "another process"
+            raise HanseError(
+                f"{self.folder}: {name} has taken this run over; let that one go on, and see how it"
+                " fares with: hanse runs"
+            )
+
+    def drop(self) -> None:
+        """Forgets the claim; one that is still in the database counts no more."""
+        _held.pop(self.token, None)
+
+
+def is_held(connection: sqlite3.Connection) -> bool:
+    """Whether a living process is writing the run."""
+    holder = database.fact(connection, "pid")
+    return bool(holder) and _is_held(holder)
+
+
+def _is_held(holder: dict[str, Any]) -> bool:
+    process = Process(pid=holder["pid"], started=holder["started"])
+    if process.pid == os.getpid():
+        return holder["token"] in _held
+    return process.is_alive()

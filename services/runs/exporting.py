@@ -1,0 +1,132 @@
+"""Handing a run to other programs."""
+
+import csv
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, get_args
+
+from services.errors import HanseError
+from services.runs import database
+from services.runs.run import Run
+from services.runs.schema import TABLES, Table
+
+Format = Literal["parquet", "csv", "log"]
+
+LOG_FILE = "log.txt"
+
+_BATCH = 50_000
+
+
+def export(folder: Path, target: Path, format: Format) -> list[Path]:
+    """Writes a run's tables, or its event log, into a folder.
+
+    All files show the same days, also while the run goes on. ``log`` writes the lines that the
+    run's digests are over, byte for byte.
+
+    Args:
+        folder: The run folder.
+        target: The folder to write to; made if it is missing. No file in it is replaced.
+        format: parquet or csv, one file for each table; or log.
+
+    Returns:
+        The files.
+
+    Raises:
+        HanseError: The run is damaged, a file exists already, it cannot be written, or what writes
+            Parquet is not installed.
+    """
+    target = Path(target)
+    if format not in get_args(Format):
+        known = ", ".join(get_args(Format))
+        raise HanseError(f"unknown export format {format!r}; choose one of: {known}")
+    run = Run(folder)
+    names = [LOG_FILE] if format == "log" else [f"{name}.{format}" for name in TABLES]
+    paths = [target / name for name in names]
+    try:
+        _check_absent(paths)
+        target.mkdir(parents=True, exist_ok=True)
+        if format == "log":
+            _write_log(paths[0], run)
+        else:
+            _write_tables(paths, run, _write_parquet if format == "parquet" else _write_csv)
+    except OSError as error:
+        raise HanseError(
+            f"{target}: cannot be written ({error.strerror or error}); free some space, mend its"
+            " permissions, or choose another folder"
+        ) from error
+    return paths
+
+
+def _check_absent(paths: list[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise HanseError(f"{path}: exists already; delete it or choose another folder")
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its name once it is complete."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write_log(path: Path, run: Run) -> None:
+    with _whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(run.log_lines())
+
+
+def _write_tables(
+    paths: list[Path], run: Run, write: Callable[[Path, Table, sqlite3.Cursor], None]
+) -> None:
+    """All the tables as they are at one moment, or none."""
+    written = []
+    try:
+        with database.reading(run.database) as connection:
+            for table, path in zip(TABLES.values(), paths, strict=True):
+                query = f"SELECT {table.column_list} FROM {table.name} ORDER BY {table.order}"
+                write(path, table, connection.execute(query))
+                written.append(path)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write_csv(path: Path, table: Table, cursor: sqlite3.Cursor) -> None:
+    with _whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(cursor)
+
+
+def _write_parquet(path: Path, table: Table, cursor: sqlite3.Cursor) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise HanseError(
+            "Parquet needs pyarrow, which is not installed: pip install 'hanse[data]'; or export"
+            " to csv"
+        ) from error
+    schema = pyarrow.schema(
+        pyarrow.field(
+            name,
+            pyarrow.int64() if kind.startswith("INTEGER") else pyarrow.string(),
+            nullable="NOT NULL" not in kind,
+        )
+        for name, kind in table.columns.items()
+    )
+    with _whole(path) as partial, parquet.ParquetWriter(partial, schema) as writer:
+        while rows := cursor.fetchmany(_BATCH):
+            columns = [
+                pyarrow.array(values, field.type)
+                for field, values in zip(schema, zip(*rows, strict=True), strict=True)
+            ]
+            writer.write_batch(pyarrow.record_batch(columns, schema=schema))

@@ -1,0 +1,66 @@
+"""A run folder comes into being whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from services.errors import HanseError
+from services.runs import database, manifest
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether a folder says that it is a run's."""
+    return (folder / manifest.FILE).is_file()
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A place to build a run folder in, which becomes `target` when all has gone well.
+
+    Raises:
+        HanseError: There is something at `target` already, or it cannot be written.
+    """
+    check_free(target)
+    try:
+        # An empty folder may be a mount, which cannot be replaced: it is filled from within.
+        fill = target.exists()
+        building = (target if fill else target.parent) / f".{target.name}.{os.getpid()}"
+        building.mkdir(parents=True)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    try:
+        yield building
+        if fill:
+            for name in (database.FILE, manifest.FILE):
+                os.rename(building / name, target / name)
+        else:
+            os.rename(building, target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def check_free(target: Path) -> None:
+    """Refuses a place where something is already."""
+    try:
+        if is_run_folder(target):
+            raise HanseError(
+                f"{target}: holds a run already; choose another folder, or continue that run with:"
+                f" hanse resume {target}"
+            )
+        if target.is_dir():
+            if any(target.iterdir()):
+                raise HanseError(f"{target}: the folder is not empty; choose another one")
+        elif target.exists():
+            raise HanseError(f"{target}: is a file; choose another folder")
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def _unwritable(target: Path, error: OSError) -> HanseError:
+    return HanseError(
+        f"{target}: cannot be written ({error.strerror}); choose another folder, or mend this one"
+    )

@@ -1,0 +1,122 @@
+"""Plays towns in tests: who decides at random, what is observed on the way, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from actors import exchange
+from actors.context import Context
+from actors.strategies import make_strategy
+from actors.strategies.strategy import Strategy
+from services.economy.commands import Command
+from services.economy.results import Result
+from services.economy.setup import TownSetup
+from services.economy.state import FirmState
+from services.economy.town import Town
+from services.economy.world import Event, LedgerEntry
+from services.messages import MINUTES_PER_DAY
+
+Step = tuple[str, Command]
+"""A firm and the command with which it answered its turn."""
+
+
+@dataclass
+class Play:
+    """A town, its firms' strategies and everything that has been recorded so far.
+
+    ``surprises`` are commands that take the place of what a strategy would have said, turn by
+    turn from the first; ``None`` leaves the turn to the strategy.
+    """
+
+    town: Town
+    strategies: dict[str, Strategy]
+    seed: int = 0
+    surprises: Sequence[Command | None] = ()
+    steps: list[Step] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    ledger: list[LedgerEntry] = field(default_factory=list)
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    """The event log as a league would have written it."""
+
+    def __post_init__(self) -> None:
+        self.contexts = {name: Context(name, self.seed) for name in self.strategies}
+        self.results: dict[str, Result] = {}
+        self.take_records()
+
+    def run(self, days: int | None = None) -> Play:
+        """Plays to the end, or for so many days."""
+        for _ in self.played(days):
+            pass
+        return self
+
+    def played(self, days: int | None = None) -> Iterator[Result | None]:
+        """Plays on; stops after every command with its result, and at every minute with None."""
+        town = self.town
+        while (minute := town.next_minute()) is not None:
+            if days is not None and minute // MINUTES_PER_DAY >= days:
+                return
+            turns = town.advance(minute)
+            self.take_records()
+            yield None
+            for name, command in self.decided(turns):
+                self.steps.append((name, command))
+                self.results[name] = town.apply(name, command)
+                self.take_records()
+                yield self.results[name]
+
+    def decided(self, turns: list[Any]) -> list[Step]:
+        """What each firm answers, all of them before the first answer is carried out."""
+        answers = []
+        for name, reason in turns:
+            state = self.town.state
+            told = exchange.Turn(
+                day=state.day,
+                minute_of_day=state.minute % MINUTES_PER_DAY,
+                reason=reason,
+                result=self.results.pop(name, None),
+            )
+            context = self.contexts[name]
+            context.clock.now = state.minute
+            command = self.strategies[name].decide(told, context)
+            at = len(self.steps) + len(answers)
+            surprise = self.surprises[at] if at < len(self.surprises) else None
+            answers.append((name, command if surprise is None else surprise))
+        return answers
+
+    def take_records(self) -> None:
+        """Collects what the town has to tell."""
+        records = self.town.drain()
+        minute = self.town.state.minute
+        for kind, subject, body in records.events:
+            ordinal = len(self.rows) + 1
+            self.rows.append((minute, 0, "exchange", ordinal, kind, subject, json.dumps(body)))
+        self.events += records.events
+        self.ledger += records.ledger
+
+
+def play(
+    setup: TownSetup,
+    strategy: str | Callable[[str, str], Strategy] = "random",
+    *,
+    seed: int = 0,
+    surprises: Sequence[Command | None] = (),
+    town: Town | None = None,
+    **options: Any,
+) -> Play:
+    """A town whose firms all decide by one strategy, before its first minute."""
+
+    def made(name: str, role: str) -> Strategy:
+        if isinstance(strategy, str):
+            return make_strategy(strategy, name, role, options)
+        return strategy(name, role)
+
+    strategies = {f.name: made(f.name, f.role) for f in setup.firms}
+    return Play(town or Town(setup), strategies, seed, surprises)
+
+
+def firm_of(town: Town, name: str) -> FirmState:
+    """A firm's books."""
+    return town.firms[name]
