@@ -84,6 +84,8 @@ class Agent:
         handler = self._handlers.get(payload)
         if handler is None:
             handler = self._inherited(payload)
+            if handler is not None:
+                type(self)._handlers[payload] = handler
         if handler is None:
             self.unhandled(message, context)
         else:

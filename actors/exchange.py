@@ -9,9 +9,9 @@ from actors.context import Context
 from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefused
 from services.economy.commands import Command
 from services.economy.observation import Observation
-from services.economy.results import Result
+from services.economy.results import Result, RowsView
 from services.economy.setup import TownSetup
-from services.economy.town import CLOSES, Town
+from services.economy.town import Town
 from services.messages import MINUTES_PER_DAY, Channel, Letter, Message, Payload
 
 
@@ -38,21 +38,15 @@ class Turn(Payload):
     observation: Observation | None = None
 
     def log_body(self) -> str:
-        """Reason and outcome; views are logged by their size only."""
-        parts = []
-        if self.reason is not None:
-            parts.append(f'"reason":"{self.reason}"')
+        """Reason and outcome in short; the ``action`` event has the outcome in full."""
+        reason = "" if self.reason is None else f'"reason":"{self.reason}"'
         result = self.result
-        if result is not None:
-            told = f'"command":"{result.command}","status":"{result.status}"'
-            if result.code is not None:
-                told += f',"code":"{result.code}"'
-            if result.new_id is not None:
-                told += f',"new_id":"{result.new_id}"'
-            if result.data is not None:
-                told += f',"data":{result.data.log_body()}'
-            parts.append(f'"result":{{{told}}}')
-        return "{" + ",".join(parts) + "}"
+        if result is None:
+            return f"{{{reason}}}"
+        told = f'"result":"{result.code or "success"}"'
+        if isinstance(result.data, RowsView):
+            told += f',"rows":{len(result.data.rows)}'  # type: ignore[attr-defined]
+        return f"{{{reason},{told}}}" if reason else f"{{{told}}}"
 
 
 class TurnMissed(Payload):
@@ -110,12 +104,8 @@ class Exchange(Agent):
     def on_turn_missed(self, message: Message, context: Context) -> None:
         """A firm has no answer: it loses the turn."""
         missed = message.payload
-        context.record(
-            "turn_missed",
-            message.sender,
-            {"agent": message.sender, "reason": missed.reason, "detail": missed.detail},  # type: ignore[attr-defined]
-        )
-        self._answer(message, None, context)
+        assert isinstance(missed, TurnMissed)
+        self._answer(message, missed, context)
 
     @handles(TradeOrder)
     def on_trade_order(self, message: Message, context: Context) -> None:
@@ -125,7 +115,7 @@ class Exchange(Agent):
         self.town.clock(context.now)
         self._foreign_today += 1
         context.reply(message, self.town.abroad.fill(order))
-        self._hand_over(context)
+        self._news(context)
 
     @handles(TradeFill)
     def on_trade_fill(self, message: Message, context: Context) -> None:
@@ -155,10 +145,7 @@ class Exchange(Agent):
     def quiet(self, context: Context) -> None:
         """Nobody will answer any more in this minute: who has not lost the turn."""
         for firm in self.waiting_for():
-            context.record(
-                "turn_missed", firm, {"agent": firm, "reason": "rubbish", "detail": "no answer"}
-            )
-            self._answers[firm] = None
+            self._note_missed(firm, "rubbish", "no answer", context)
         self._apply_all(context)
 
     def save(self) -> dict[str, Any]:
@@ -198,14 +185,23 @@ class Exchange(Agent):
             )
         return {"firms": firms, "actions": self.town.state.actions}
 
-    def _answer(self, message: Message, command: Command | None, context: Context) -> None:
+    def _answer(self, message: Message, answer: Command | TurnMissed, context: Context) -> None:
         firm = message.sender
-        if self._asked.get(firm) != message.in_reply_to or firm in self._answers:
+        turn = self._asked.get(firm)
+        if turn is None or turn != message.in_reply_to or firm in self._answers:
             context.record("stray_command", firm, {"message": message.id})
             return
-        self._answers[firm] = command
+        if isinstance(answer, TurnMissed):
+            self._note_missed(firm, answer.reason, answer.detail, context)
+        else:
+            self._answers[firm] = answer
         if len(self._answers) == len(self._asked):
             self._apply_all(context)
+
+    def _note_missed(self, firm: str, reason: str, detail: str, context: Context) -> None:
+        body = {"agent": firm, "reason": reason, "detail": detail}
+        context.record("turn_missed", firm, body)
+        self._answers[firm] = None
 
     def _apply_all(self, context: Context) -> None:
         asked, answers = self._asked, self._answers
@@ -236,6 +232,8 @@ class Exchange(Agent):
         observation = None
         if reason is not None and firm in self._observing:
             observation = self.town.observe(firm, reason)
+        elif reason is not None:
+            self.town.dismiss_notices(firm)
         turn = Turn.trusted(
             day=self.town.state.day,
             minute_of_day=context.now % MINUTES_PER_DAY,
@@ -251,16 +249,10 @@ class Exchange(Agent):
             context.wake_at(minute)
 
     def _news(self, context: Context) -> None:
-        """Trade abroad may have given a firm a turn in this very minute."""
+        """Trade abroad may have given a firm a turn, in this very minute or earlier than planned."""
         self._hand_over(context)
-        if self._asked:
-            return
-        minute = self.town.next_minute()
-        if minute is not None and minute <= context.now < self._closing(context):
+        if not self._asked:
             self._go_on(context)
-
-    def _closing(self, context: Context) -> int:
-        return context.day * MINUTES_PER_DAY + CLOSES
 
     def _quote(self, context: Context) -> None:
         self._quoted_day = self.town.state.day

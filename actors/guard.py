@@ -12,11 +12,14 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from actors.agent import Agent
 from actors.context import Context
 from actors.exchange import Turn, TurnMissed
 from actors.firm import Rubbish
 from actors.watchdog import TooSlow, Watchdog
+from services.errors import HanseError
 from services.messages import Message, payload_class
 
 SEND_LIMIT = 1_000
@@ -40,7 +43,7 @@ class Guard:
         self._watchdog = Watchdog()
         self._timeouts: dict[str, int] = {}
         self._timeouts_day = -1
-        self._replay: dict[tuple[int, int, str], tuple[str, str]] = {}
+        self._replay: dict[tuple[int, int, str, str], tuple[str, dict[str, Any]]] = {}
 
     def count(self, what: str, number: int = 1) -> None:
         """Counts something that the run's result reports."""
@@ -48,9 +51,11 @@ class Guard:
 
     def replay(self, journal: list[JournalRow]) -> None:
         """Gives these answers again, instead of calling the agents, when their turn comes."""
-        self._replay = {
-            (minute, round_, agent): (kind, body) for minute, round_, agent, kind, body in journal
-        }
+        self._timeouts, self._timeouts_day = {}, -1
+        self._replay = {}
+        for minute, round_, agent, kind, text in journal:
+            body = json.loads(text)
+            self._replay[minute, round_, agent, body["message"]] = kind, body
 
     def call(
         self,
@@ -92,7 +97,8 @@ class Guard:
         message: Message | None,
     ) -> Agent:
         clock = context.clock
-        recorded = self._replay.pop((clock.now, clock.round, agent.name), None)
+        about = "" if message is None else message.id
+        recorded = self._replay.pop((clock.now, clock.round, agent.name, about), None)
         if recorded is not None:
             return self._again(agent, context, message, *recorded)
         if self._suspended(agent.name, context.day):
@@ -102,13 +108,12 @@ class Guard:
         arguments = (fork,) if message is None else (message, fork)
         try:
             if agent.untrusted:
-                self._watchdog.run(
-                    agent.name, self.turn_timeout, lambda: handler(*arguments)
-                )
+                self._watchdog.run(agent.name, self.turn_timeout, lambda: handler(*arguments))
+                _check(fork)
             else:
                 handler(*arguments)
         except TooSlow:
-            self._write(context, agent.name, "timeout", {})
+            self._write(context, agent.name, "timeout", {"message": about})
             return self._timed_out(agent, context, message)
         except (Exception, SystemExit) as error:
             self._failed(agent, context, message, error, len(context.outbox))
@@ -127,15 +132,20 @@ class Guard:
                 }
                 for m in fork.outbox
             ]
-            self._write(context, agent.name, "answer", {"sent": sent})
+            self._write(context, agent.name, "answer", {"message": about, "sent": sent})
         return agent
 
     def _again(
-        self, agent: Agent, context: Context, message: Message | None, kind: str, body: str
+        self,
+        agent: Agent,
+        context: Context,
+        message: Message | None,
+        kind: str,
+        body: dict[str, Any],
     ) -> Agent:
         if kind == "timeout":
             return self._timed_out(agent, context, message)
-        for sent in json.loads(body)["sent"]:
+        for sent in body["sent"]:
             model = payload_class(sent["payload"]["type"])
             context.send(
                 sent["recipient"],
@@ -199,3 +209,17 @@ class Guard:
             context.reply(message, TurnMissed(reason=reason, detail=detail))
 
 
+def _check(context: Context) -> None:
+    """Validation where messages enter the system: a user's agent may have bypassed the models.
+
+    Raises:
+        Rubbish: something that it sent does not fit, or it wants to be woken at no minute.
+    """
+    for message in context.outbox[: SEND_LIMIT + 1]:
+        try:
+            Message.model_validate(message.model_dump(warnings=False))
+            payload_class(message.payload_type)
+        except (ValidationError, ValueError, AttributeError, TypeError, HanseError) as error:
+            raise Rubbish(f"sent {type(message.payload).__name__} that does not fit") from error
+    if not all(isinstance(minute, int) for minute in context.wakes):
+        raise Rubbish("wants to be woken at no minute")

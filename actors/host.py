@@ -36,6 +36,8 @@ class Report(NamedTuple):
     """Whether an own agent waits for an answer."""
     handled: int
     """Messages handled in this round."""
+    round: int
+    """The last round that was worked."""
     journal: list[JournalRow]
     """Answers that cannot be computed again; to be written at once."""
 
@@ -115,7 +117,14 @@ class Host:
             self._call(name, agent.start)
         return self._close_round(0)
 
-    def work(self, minute: int, round_: int, inbound: list[Message], quiet: bool = False) -> Report:
+    def work(
+        self,
+        minute: int,
+        round_: int,
+        inbound: list[Message],
+        quiet: bool = False,
+        alone: bool = False,
+    ) -> Report:
         """One round: wake-ups that are due, then mail in (recipient, sender, counter) order.
 
         Args:
@@ -123,6 +132,8 @@ class Host:
             round_: The round within the minute, from 0.
             inbound: Mail from other hosts.
             quiet: Nothing else is due in this minute; agents that still wait are told so.
+            alone: No other host has anything to do in this minute, so that rounds may follow each
+                other here until there is mail for another host or nothing is due.
         """
         self.clock.now = minute
         self.clock.round = round_
@@ -138,10 +149,16 @@ class Host:
             self._call(entry[1], agents[entry[1]].wake)
         mail, self._mail = self._mail, []
         if inbound:
-            mail += [m for m in inbound if self._is_new(m)]
-        mail.sort(key=_delivery_order)
-        self._deliver(mail)
-        return self._close_round(len(mail))
+            # Sorted first: what is new is told by the sender's counter, whatever came first.
+            mail += [m for m in sorted(inbound, key=_delivery_order) if self._is_new(m)]
+        while True:
+            mail.sort(key=_delivery_order)
+            self._deliver(mail)
+            report = self._close_round(len(mail))
+            if not (alone and report.due) or report.outbound or report.journal:
+                return report
+            mail, self._mail = self._mail, []
+            self.clock.round += 1
 
     def _deliver(self, mail: list[Message]) -> None:
         box, count = "", 0
@@ -230,6 +247,7 @@ class Host:
             self._wakes[0][0] if self._wakes else None,
             any(w.waits for w in self._waiters),
             handled,
+            round_,
             journal,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from actors.cast import Cast
@@ -37,14 +37,15 @@ class InlineHosts:
         self,
         minute: int,
         round_: int,
-        names: Iterable[str],
+        names: Sequence[str],
         inbound: dict[str, list[list[Message]]],
         quiet: bool = False,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail."""
+        alone = len(names) == 1
         return {
             name: self.hosts[name].work(
-                minute, round_, [m for batch in inbound.get(name, ()) for m in batch], quiet
+                minute, round_, [m for batch in inbound.get(name, ()) for m in batch], quiet, alone
             )
             for name in names
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
@@ -52,7 +52,7 @@ class Hosts(Protocol):
         self,
         minute: int,
         round_: int,
-        names: Iterable[str],
+        names: Sequence[str],
         inbound: dict[str, list[Any]],
         quiet: bool = False,
     ) -> dict[str, Report]: ...
@@ -268,6 +268,7 @@ class League:
             due = set()
             for name in sorted(reports):
                 report = reports[name]
+                round_ = max(round_, report.round)
                 self._wakes[name] = report.next_wake
                 self._waits[name] = report.waits
                 self._messages += report.handled

@@ -14,7 +14,7 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,13 @@ class HostActor:
         """Starts the agents of a new run."""
         return self._told(self.host.start())
 
-    def work(self, minute: int, round_: int, quiet: bool, *batches: bytes | None) -> Any:
+    def work(
+        self, minute: int, round_: int, quiet: bool, alone: bool, *batches: bytes | None
+    ) -> Any:
         """One round, with the batches of mail that other hosts have sent."""
         self._open.wait()
         inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
-        return self._told(self.host.work(minute, round_, inbound, quiet))
+        return self._told(self.host.work(minute, round_, inbound, quiet, alone))
 
     def _told(self, report: Report) -> Any:
         """The report with its mail packed; separate values when peers are to fetch it by reference."""
@@ -171,14 +173,15 @@ class RayHosts:
         self,
         minute: int,
         round_: int,
-        names: Iterable[str],
+        names: Sequence[str],
         inbound: dict[str, list[Any]],
         quiet: bool = False,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail (bytes or references to bytes)."""
+        alone = len(names) == 1
         return self._reports(
             {
-                name: self._call(name, "work", minute, round_, quiet, *inbound.get(name, ()))
+                name: self._call(name, "work", minute, round_, quiet, alone, *inbound.get(name, ()))
                 for name in names
             }
         )
@@ -274,7 +277,8 @@ class RayHosts:
         try:
             return dict(zip(calls, ray.get(list(calls.values())), strict=True))
         except RayTaskError as error:
-            raise error.cause from None
+            # Bad input is told in a line; anything else keeps the traceback from the host.
+            raise error.cause from None if isinstance(error.cause, HanseError) else error
         except RayActorError:
             pass
         lost = []

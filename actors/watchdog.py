@@ -38,7 +38,8 @@ class Watchdog:
 
         Raises:
             TooSlow: it did not come back in time.
-            BaseException: whatever the call raised.
+            Exception: what the call raised; anything beyond that (an exit, an interrupt of its own
+                making) as a RuntimeError.
         """
         worker = self._workers.get(name)
         if worker is None:
@@ -59,7 +60,9 @@ class Watchdog:
             raise TooSlow(f"no answer within {seconds:g} s") from None
         if ok:
             return value
-        raise value
+        if isinstance(value, Exception):
+            raise value
+        raise RuntimeError(f"raised {type(value).__name__}: {value}") from value
 
     def abandon(self, name: str) -> None:
         """Lets an agent's thread end by itself after its current call."""

@@ -31,20 +31,21 @@ _REGISTRY: dict[str, type[Payload]] = {}
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {}
+_SHAPES: dict[type[BaseModel], tuple[dict[str, Any], set[str]]] = {}
+_put = object.__setattr__
 
 
 def _trusted(cls: type[_Model], values: dict[str, Any]) -> _Model:
-    defaults = _DEFAULTS.get(cls)
-    if defaults is None:
-        fields = cls.model_fields.items()
-        defaults = _DEFAULTS[cls] = {n: f.default for n, f in fields if not f.is_required()}
+    shape = _SHAPES.get(cls)
+    if shape is None:
+        fields = cls.model_fields
+        defaults = {n: f.default for n, f in fields.items() if not f.is_required()}
+        shape = _SHAPES[cls] = defaults, set(fields)
     self = cls.__new__(cls)
-    put = object.__setattr__
-    put(self, "__dict__", {**defaults, **values})
-    put(self, "__pydantic_fields_set__", set(values))
-    put(self, "__pydantic_extra__", None)
-    put(self, "__pydantic_private__", None)
+    _put(self, "__dict__", {**shape[0], **values})
+    _put(self, "__pydantic_fields_set__", shape[1])
+    _put(self, "__pydantic_extra__", None)
+    _put(self, "__pydantic_private__", None)
     return self
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from services.errors import HanseError
@@ -25,6 +28,15 @@ def local_ray(processors: int) -> Iterator[Any]:
     import ray
 
     try:
+        with _interrupt_deferred():
+            _start(ray, processors)
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _start(ray: Any, processors: int) -> None:
+    try:
         ray.init(
             address="local",
             num_cpus=processors,
@@ -37,7 +49,29 @@ def local_ray(processors: int) -> Iterator[Any]:
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise HanseError(f"Ray cannot start: {reason}; check with: hanse doctor") from error
+
+
+@contextmanager
+def _interrupt_deferred() -> Iterator[None]:
+    """Let a Ctrl-C wait until the block is left; a second one does not.
+
+    Ray's native part can crash the process when its start is broken off in the middle.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        if came:
+            raise KeyboardInterrupt
+        came = True
+
+    before = signal.signal(signal.SIGINT, remember)
     try:
-        yield ray
+        yield
     finally:
-        ray.shutdown()
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt

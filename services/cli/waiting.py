@@ -68,10 +68,12 @@ class Status:
         return lines
 
     def _one(self, entry: dict[str, Any]) -> str:
+        host = entry.get("host")
         since = _seconds_since(entry.get("since"), self.now)
         parts = [
             str(entry.get("agent")),
-            f"on {entry['host']}" if entry.get("host") else "",
+            # With an actor for each agent the host has the agent's name.
+            f"on {host}" if host and host != entry.get("agent") else "",
             f"to handle {entry['message']}" if entry.get("message") else "",
             f"for {since:.1f} s" if since is not None else "",
         ]

@@ -95,7 +95,7 @@ role = "retailer"
 # festival_factor = 3.0
 # credit_limit = 15000.0         # dollars that one firm may owe another
 # listing_days = 7               # after which an open listing or offer lapses
-# max_terms_days = 90            # longest term of payment
+# max_terms_days = 60            # longest term of payment
 # freight_days = 2               # between towns
 # freight_per_kg = 0.25          # between towns
 

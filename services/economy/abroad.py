@@ -112,6 +112,8 @@ class Abroad:
         """Sells to another town from open listings, cheapest first, at their asking prices."""
         world = self.world
         state = world.state
+        if state.closed_on is not None:
+            return TradeRefused(order=order.order, reason="the town has closed")
         wanted, total = order.qty, 0
         offers = [
             listing
@@ -180,6 +182,8 @@ class Abroad:
         firm = world.state.firms[order.buyer]
         world.post(firm, "cash", "escrow", order.escrow, order.id)
         world.expect(firm, order.item, -order.qty)
+        back = (order.id, "", order.item, order.qty, order.escrow)
+        self._event("refused", firm.name, *back, reason=refused.reason)
         world.notify(firm, f"{order.id} could not be filled: {refused.reason}")
         world.wake(firm.name, "order abroad refused")
 
@@ -203,15 +207,24 @@ class Abroad:
         )
 
     def _event(
-        self, kind: str, firm: str, order: str, town: str, item: str, qty: int, amount: int
+        self,
+        direction: str,
+        firm: str,
+        order: str,
+        town: str,
+        item: str,
+        qty: int,
+        amount: int,
+        **more: str,
     ) -> None:
         body = {
-            "direction": kind,
+            "direction": direction,
             "order": order,
             "town": town,
             "item": item,
             "qty": qty,
             "amount": dollars(amount),
             "day": self.world.state.day,
+            **more,
         }
         self.world.event("trade", firm, body)

@@ -79,7 +79,7 @@ def day_figures(world: World, firm: FirmState, asks: dict[str, float]) -> dict[s
     return {
         "role": firm.role,
         "cash": dollars(b["cash"]),
-        "stock": firm.kg,
+        "stock": dict(firm.kg),
         "inventory_value": dollars(b["inventory"]),
         "in_flight_value": dollars(in_flight(firm)),
         "accounts_receivable": dollars(b["accounts_receivable"]),
@@ -91,7 +91,7 @@ def day_figures(world: World, firm: FirmState, asks: dict[str, float]) -> dict[s
         "open_listings": world.open_listings_of[firm.name],
         "messages_sent": firm.messages_today,
         "deals": firm.deals,
-        "retail_prices": firm.retail_prices,
+        "retail_prices": dict(firm.retail_prices),
         "asking_prices": asks,
         "bankrupt": not firm.live,
     }

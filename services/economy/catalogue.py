@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from services.economy.money import micros
+from services.errors import HanseError
 
 Role = Literal["farmer", "roaster", "retailer"]
 ROLES: Final[tuple[Role, ...]] = ("farmer", "roaster", "retailer")
@@ -64,25 +65,36 @@ class Catalogue:
     def with_changes(
         self, items: Mapping[str, Mapping[str, Any]], recipes: Mapping[str, Mapping[str, Any]]
     ) -> Catalogue:
-        """A copy with some fields of some items and recipes replaced; the original is untouched."""
+        """A copy with some fields of some items and recipes replaced; the original is untouched.
+
+        Raises:
+            HanseError: there is no such item or recipe.
+        """
+        for what, changed, known in (
+            ("item", items, self.items),
+            ("recipe", recipes, self.recipes),
+        ):
+            for name in changed:
+                if name not in known:
+                    raise HanseError(f"there is no {what} {name!r}; allowed: {', '.join(known)}")
         new_items = {k: replace(v, **items.get(k, {})) for k, v in self.items.items()}
         new_recipes = {k: replace(v, **recipes.get(k, {})) for k, v in self.recipes.items()}
         return Catalogue(new_items, new_recipes)
 
-    def break_even_cost(self, item: str) -> int | None:
-        """The highest unit cost at which the item can still be sold without loss, micro-dollars.
+    def break_even_cost(self, item: str, consumer_prices: Mapping[str, float]) -> int | None:
+        """The highest unit cost at which the item can be sold without loss, micro-dollars.
 
-        For what consumers buy it is their reservation price; for green coffee what is left of it
+        For what consumers buy it is the price they pay; for green coffee what is left of that
         after roasting loss and labour. ``None`` where nobody buys what becomes of the item.
         """
-        price = self.items[item].reservation_price
+        price = consumer_prices.get(item)
         if price is not None:
             return micros(price)
         recipe = self.recipes.get(item)
-        if recipe is None:
+        price = None if recipe is None else consumer_prices.get(recipe.output)
+        if recipe is None or price is None:
             return None
-        price = self.items[recipe.output].reservation_price
-        return None if price is None else micros(price * recipe.yield_ - recipe.labour)
+        return max(0, micros(price * recipe.yield_ - recipe.labour))
 
 
 def standard_catalogue() -> Catalogue:

@@ -7,7 +7,7 @@ a code and changes nothing. Source: arXiv 2606.16613; note, S10.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictInt
 
@@ -26,9 +26,11 @@ def _integer(value: Any) -> Any:
     return value
 
 
-Count = Annotated[StrictInt, BeforeValidator(_integer)]
+LIMIT: Final = 10**9
+"""No number in a command is larger: products of two of them still fit the books and the log."""
+Count = Annotated[StrictInt, BeforeValidator(_integer), Field(ge=-LIMIT, le=LIMIT)]
 """A whole number; whether it is in range is for the town to say, with a code."""
-Dollars = Annotated[float, Field(allow_inf_nan=False)]
+Dollars = Annotated[float, Field(ge=-LIMIT, le=LIMIT, allow_inf_nan=False)]
 """A finite amount. The original lets NaN and infinity in; whole micro-dollars cannot hold them."""
 Identifier = Annotated[str, Field(max_length=64)]
 
@@ -182,7 +184,7 @@ class ViewListings(View):
 
 
 class ViewOffers(View):
-    """Bids received (``incoming``) or made (``outgoing``), oldest first; pending ones by default."""
+    """Bids received (``incoming``) or made (``outgoing``), oldest first; by default the pending."""
 
     type: Literal["view_offers"] = "view_offers"
     direction: Literal["incoming", "outgoing", "all"] = "all"

@@ -141,7 +141,7 @@ class Invoicing:
         seller = state.firms[invoice.issuer]
         if not seller.live and world.rules.bankruptcy_ends_trade:
             raise Refusal("seller_bankrupt", f"{seller.name} is bankrupt and takes nothing back")
-        credit = cents(qty * deal.unit_price)
+        credit = cents(qty * deal.unit_price * (1.0 - world.rules.restocking_fee))
         deal.returned += qty
         self._goods_back(firm, seller, deal, qty, credit)
         refund = self._credit(firm, seller, invoice, credit)
@@ -222,21 +222,21 @@ class Invoicing:
         world = self.world
         before = invoice.outstanding()
         invoice.credited += credit
+        owed, settled = invoice.amount, invoice.credited
+        if world.rules.fee_on_unpaid_balance:
+            owed += invoice.late_fees
         if invoice.open:
-            settled = (
-                invoice.amount
-                if not world.rules.fee_on_unpaid_balance
-                else (invoice.amount + invoice.late_fees)
-            )
-            if invoice.credited + invoice.paid_amount >= settled:
-                invoice.returned = True
+            settled += invoice.paid_amount
+        if settled >= owed:
+            if invoice.open:
                 self._file(invoice)
+            invoice.returned = True
         relief = before - invoice.outstanding()
         world.post(buyer, "accounts_payable", "clearing", relief, invoice.id)
         world.post(seller, "clearing", "accounts_receivable", relief, invoice.id)
         over = credit - relief
         refund = 0
-        if over > 0:
+        if over > 0 and (invoice.paid or world.rules.extended_commands):
             refund = min(over, seller.cash)
             if world.rules.refunds_never_negative:
                 refund = max(0, refund)

@@ -54,7 +54,7 @@ class Mail:
     def view(self, firm: FirmState, command: ViewMessages) -> LettersView:
         """Heads of letters received, or with counterparty ``self`` of those sent; newest first."""
         own = command.counterparty == "self"
-        rows = []
+        rows: list[LetterRow] = []
         unread = 0
         for letter in reversed(self.world.state.letters.values()):
             if letter.recipient == firm.name and not letter.read:

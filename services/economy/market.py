@@ -37,17 +37,12 @@ class Market:
             raise Refusal("quantity_out_of_range", "the quantity must be at least 1 kg")
         if qty > firm.kg.get(item, 0):
             raise Refusal("exceeds_stock", f"only {firm.kg.get(item, 0)} kg of {item} are held")
+        price = world.checked_price(command.asking_price)
+        terms = world.checked_terms(command.payment_terms_days)
+        minute = state.minute % 1440
         listing = Listing(
-            "",
-            firm.name,
-            item,
-            qty,
-            world.checked_price(command.asking_price),
-            world.checked_terms(command.payment_terms_days),
-            state.day,
-            state.minute % 1440,
+            world.new_id("L"), firm.name, item, qty, price, terms, state.day, minute
         )
-        listing = listing._replace(id=world.new_id("L"))
         if world.rules.honest_listings:
             self._supersede(listing)
         state.listings[listing.id] = listing
@@ -181,7 +176,8 @@ class Market:
         if rest:
             world.replace_listing(listing._replace(qty=rest))
         else:
-            self.close_listing(listing._replace(qty=0), "closed", None)
+            told = "sold out" if world.rules.honest_listings else None
+            self.close_listing(listing._replace(qty=0), "closed", told)
         pair = f"{firm.name}>{buyer.name}"
         nth = state.pairs.get(pair, 0)
         state.pairs[pair] = nth + 1
@@ -246,8 +242,10 @@ class Market:
         world = self.world
         item = world.known_item(command.item_id)
         price = command.price_per_unit
-        if price < 0 or (world.rules.numbers_checked and price > world.rules.max_price):
+        if price < 0:
             raise Refusal("invalid_price", f"a storefront price cannot be {price:g}")
+        if price > 0:
+            world.checked_price(price)
         firm.retail_prices[item] = price
         return Values(values={"price": price})
 
@@ -311,5 +309,8 @@ class Market:
 
 
 def _issued(identifier: str, kind: str, last: int) -> bool:
+    """Whether an identifier of that kind has ever been given out."""
     number = identifier[1:]
-    return identifier[:1] == kind and number.isascii() and number.isdigit() and int(number) <= last
+    if identifier[:1] != kind or not number.isascii() or not number.isdigit():
+        return False
+    return number[0] != "0" and int(number) <= last

@@ -23,7 +23,7 @@ def dollars(micros: int) -> float:
 
 
 def cents(amount: float) -> int:
-    """A dollar amount rounded to cents the way the original does it (``round(x, 2)``), as micros."""
+    """A dollar amount rounded to cents as the original does it (``round(x, 2)``), as micros."""
     return round(round(amount, 2) * MICROS_PER_DOLLAR)
 
 

@@ -65,10 +65,15 @@ class Production:
             raise Refusal("quantity_out_of_range", "the quantity must be at least 1 kg")
         if firm.kg.get(recipe.source, 0) < qty:
             raise Refusal("exceeds_stock", f"only {firm.kg.get(recipe.source, 0)} kg are held")
-        left = world.setup.roast_cap_kg - firm.roasted_today
+        left = world.setup.roast_cap_kg - sum(firm.roasted_today.values())
         if qty > left:
             raise Refusal("daily_cap", f"only {left} kg can still be roasted today")
+        before = firm.roasted_today.get(recipe.source, 0)
         output = round(qty * recipe.yield_)
+        if before and world.rules.yield_of_whole_day:
+            output = round((before + qty) * recipe.yield_) - round(before * recipe.yield_)
+        if output < 1:
+            raise Refusal("quantity_out_of_range", f"{qty} kg make no whole kilogram roasted")
         self._check_room(firm, output - qty)
         labour = cents(qty * recipe.labour)
         if firm.cash < labour:
@@ -82,7 +87,7 @@ class Production:
         world.state.roasts.append(batch)
         world.expect(firm, recipe.output, output)
         world.count(recipe.source, "roasted", qty)
-        firm.roasted_today += qty
+        firm.roasted_today[recipe.source] = before + qty
         return Values(
             values={
                 "output_kg": output,

@@ -218,11 +218,11 @@ class Result(Payload):
         return "success" if self.ok else "error"
 
     def value(self, name: str) -> Any:
-        """One of the figures of a :class:`Values` answer; ``None`` if there is none of that name."""
+        """One of the figures of a :class:`Values` answer; ``None`` if it has none of that name."""
         return self.data.values.get(name) if isinstance(self.data, Values) else None
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 - it is the rules' answer, not an error
     """Raised by a rule that refuses a command, before anything was changed."""
 
     def __init__(self, code: str, detail: str) -> None:

@@ -38,7 +38,7 @@ class Rules:
     bankruptcy_ends_trade: bool = True
     """W7: listings close, pending offers lapse, goods on their way to the bankrupt firm return."""
     returns_at_original_cost: bool = True
-    """W8: returned goods come back at the cost at which they left; both books keep the difference."""
+    """W8: returned goods come back at the cost at which they left, so that both books balance."""
     refunds_never_negative: bool = True
     """W8: what a seller cannot refund now, it owes (a new invoice on the seller)."""
     delays_roll_once: bool = True
@@ -48,9 +48,9 @@ class Rules:
     fee_on_unpaid_balance: bool = True
     """W10: the late fee is taken on what is unpaid, not on the original amount."""
     numbers_checked: bool = True
-    """W12: prices are above zero and at most ``max_price``, terms 0 to ``max_terms_days``."""
+    """W12: prices are ``min_price`` to ``max_price``, terms 0 to ``max_terms_days``."""
     weighted_price_index: bool = True
-    """W13: consumers see the share-weighted mean price, so one shop cannot price a rival to death."""
+    """W13: consumers see the share-weighted mean price, so no shop can price a rival to death."""
     honest_listings: bool = True
     """W14: a new listing of an item replaces the seller's older ones and takes over their bids; no
     listing offers more than the seller holds; listings and offers expire."""
@@ -58,13 +58,20 @@ class Rules:
     """W14: ``cancel_listing``, ``reject_offer`` and part payment exist."""
     credit_limited: bool = True
     """W14: a buyer's open payables and purchases under way stay within ``credit_limit``."""
+    restocking_fee: float = 0.1
+    """W14: the share of the price that a buyer who sends goods back does not get back."""
     stock_written_down: bool = True
-    """W14: stock that cost more than it can ever fetch is written down in the evening."""
+    """W14: stock that cost more than consumers pay for what becomes of it is written down, every
+    evening and after the last delivery."""
     demand_hidden: bool = True
     """Leak: ``view_consumer_sales`` shows a shop its own sales only, not the market's size."""
+    yield_of_whole_day: bool = True
+    """Exploit: the yield is rounded on a day's roasting as a whole, not on each call, so that many
+    small roasts make no more than one large one."""
 
+    min_price: float = 0.01
     max_price: float = 10_000.0
-    max_terms_days: int = 90
+    max_terms_days: int = 60
     listing_days: int = 7
     """Days after which a listing or a pending offer lapses."""
     credit_limit: float = 15_000.0
@@ -91,8 +98,10 @@ COFFEEBENCH = Rules(
     honest_listings=False,
     extended_commands=False,
     credit_limited=False,
+    restocking_fee=0.0,
     stock_written_down=False,
     demand_hidden=False,
+    yield_of_whole_day=False,
 )
 
 

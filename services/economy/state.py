@@ -60,7 +60,8 @@ class FirmState:
     """All kilograms held or incoming."""
     initial_equity: int = 0
     produced_today: dict[str, int] = field(default_factory=dict)
-    roasted_today: int = 0
+    roasted_today: dict[str, int] = field(default_factory=dict)
+    """Kilograms of each green coffee."""
     messages_today: int = 0
     messages_sent: int = 0
     deals: int = 0
@@ -235,7 +236,7 @@ class TownState:
     clearing: int = 0
     """What other towns have paid in on balance, micro-dollars; zero over all towns together."""
     goods: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Kilograms by item: made, sold, spoiled, lost, roasted away, exported, imported, written off."""
+    """Kilograms by item: start, made, imported; sold, spoiled, lost, roasted away, exported."""
     actions: int = 0
     available_at: dict[str, int] = field(default_factory=dict)
     ready_at: dict[str, int] = field(default_factory=dict)
@@ -253,7 +254,7 @@ _STATE: TypeAdapter[TownState] = TypeAdapter(TownState)
 
 def dump(state: TownState) -> bytes:
     """The state as JSON."""
-    return _STATE.dump_json(state)
+    return _STATE.dump_json(state, exclude_defaults=True)
 
 
 def load(data: bytes) -> TownState:

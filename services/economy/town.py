@@ -83,7 +83,6 @@ class Town:
         self.views = Views(world)
         self.upkeep = Upkeep(world, self.production, self.market, self.shipping, self.invoicing)
         self.figures: list[tuple[int, str, dict[str, Any]]] = []
-        self._stopping = False
         self._handlers: dict[type[c.Command], _Handler] = {
             c.ProduceItem: self.production.produce,
             c.Roast: self.production.roast,
@@ -141,7 +140,7 @@ class Town:
         self.state.day = minute // MINUTES_PER_DAY
 
     def advance(self, minute: int) -> list[Turn]:
-        """Works off what is due at ``minute`` and returns whose turn it is, in order of dispatch."""
+        """Works off what is due at ``minute``; returns whose turn it is, in order of dispatch."""
         state = self.state
         state.minute = minute
         state.day = minute // MINUTES_PER_DAY
@@ -212,6 +211,10 @@ class Town:
         """What a firm is told at its turn, with the reason it was woken for."""
         return observe(self.world, self.views, self.state.firms[name], reason)
 
+    def dismiss_notices(self, name: str) -> None:
+        """A firm that wants no observation has no use for the notices either."""
+        self.state.firms[name].notices.clear()
+
     def statement(self, name: str) -> Statement:
         """A firm's income statement and balance sheet as of now."""
         return statement(self.state.firms[name])
@@ -271,19 +274,17 @@ class Town:
         state.available_at[name] = closes
 
     def _shuffled(self, turns: list[Turn]) -> list[Turn]:
-        state = self.state
-        key = f"{self.setup.seed}:{self.setup.name}:dispatch:{state.minute}:{state.actions}"
-        number = int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")
-        turns = sorted(turns)
-        for last in range(len(turns) - 1, 0, -1):
-            number, pick = divmod(number, last + 1)
-            turns[last], turns[pick] = turns[pick], turns[last]
-        return turns
+        """In the order of a number that every firm draws for this minute.
+
+        So who goes first between two firms hangs on nobody else's being there.
+        """
+        prefix = f"{self.setup.seed}:{self.setup.name}:dispatch:{self.state.minute}:"
+        return sorted(turns, key=lambda t: hashlib.sha256((prefix + t.firm).encode()).digest())
 
     def _record_action(self, name: str, command: c.Command, result: Result) -> None:
         state = self.state
         state.actions += 1
-        # Written as text at once: it is the most frequent event, and the arguments are JSON already.
+        # Written as text at once: it is the most frequent event, its arguments are JSON already.
         outcome = '"success"' if result.ok else f'"error","error_code":"{result.code}"'
         created = f',"new_id":"{result.new_id}"' if result.new_id else ""
         body = (
@@ -297,7 +298,7 @@ class Town:
         state = self.state
         for firm in state.firms.values():
             firm.produced_today = {}
-            firm.roasted_today = 0
+            firm.roasted_today = {}
             firm.messages_today = 0
         state.calls_today = {}
         self.upkeep.charge_operating_costs()
@@ -332,17 +333,21 @@ class Town:
 
     def _close_for_good(self, booked_on: int, day: int) -> None:
         self.shipping.deliver(day, booked_on)
+        self.upkeep.write_down()
         self.state.closed_on = booked_on
         self.state.agenda = []
 
     def _declare_bankrupt(self, firm: FirmState) -> None:
         self.upkeep.declare_bankrupt(firm)
-        if firm.name != self.setup.stop_when_bankrupt:
-            return
-        if self.setup.rules.early_stop_finishes_day:
-            self._stopping = True
-        else:
+        ends_now = not self.setup.rules.early_stop_finishes_day
+        if firm.name == self.setup.stop_when_bankrupt and ends_now:
             self._close_for_good(self.setup.days - 1, self.setup.days)
+
+    @property
+    def _stopping(self) -> bool:
+        """Whether the firm with whose bankruptcy the run ends has gone bankrupt."""
+        firm = self.state.firms.get(self.setup.stop_when_bankrupt or "")
+        return firm is not None and not firm.live
 
     def _forget(self) -> None:
         state = self.state

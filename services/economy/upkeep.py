@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from services.economy.invoicing import Invoicing
 from services.economy.market import Market
@@ -11,6 +12,9 @@ from services.economy.production import Production
 from services.economy.shipping import Shipping
 from services.economy.state import FirmState
 from services.economy.world import World
+
+PRICE_DAYS: Final = 7
+"""Days over which the value of stock looks back at what consumers paid."""
 
 
 class Upkeep:
@@ -59,19 +63,38 @@ class Upkeep:
                 )
 
     def write_down(self) -> None:
-        """Evening, rules ``hanse``: stock is worth no more than it can ever fetch."""
+        """Evening, rules ``hanse``: stock is worth no more than what can be had for it."""
         world = self.world
         if not world.rules.stock_written_down:
             return
+        prices = self._consumer_prices()
+        ceilings = {i: world.catalogue.break_even_cost(i, prices) for i in world.catalogue.items}
         for firm in world.state.firms.values():
             if not firm.live:
                 continue
             for item, kg in firm.kg.items():
-                ceiling = world.catalogue.break_even_cost(item)
+                ceiling = ceilings[item]
                 if ceiling is not None and firm.cost[item] > ceiling * kg:
                     excess = firm.cost[item] - ceiling * kg
                     firm.cost[item] -= excess
                     world.post(firm, "writedown", "inventory", excess, f"overvalued {item}")
+
+    def _consumer_prices(self) -> dict[str, float]:
+        """What consumers have lately paid for a kilogram: the best day's mean, dollars.
+
+        Weighted by kilograms, so that a dear shop that sells little does not count for much; the
+        best of several days, so that dumping on one evening costs nobody else anything. Where
+        nothing was sold it is the price at which nobody would buy any more.
+        """
+        world = self.world
+        first = world.state.day - PRICE_DAYS
+        best: dict[str, float] = {}
+        for row in world.state.market:
+            if row.day > first and row.qty:
+                best[row.item] = max(best.get(row.item, 0.0), row.revenue / row.qty)
+        for item in world.catalogue.consumer_items:
+            best.setdefault(item.id, item.reservation_price or 0.0)
+        return best
 
     def declare_bankrupt(self, firm: FirmState) -> None:
         """Ends a firm whose cash is below zero (note, S7)."""

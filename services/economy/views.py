@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from services.economy import commands as c
 from services.economy.money import dollars
 from services.economy.results import (
@@ -10,9 +12,12 @@ from services.economy.results import (
     DealsView,
     InvoiceRow,
     InvoicesView,
+    Listing,
     ListingsView,
+    Offer,
     OffersView,
     Refusal,
+    SaleRow,
     SalesView,
     TrialBalance,
 )
@@ -28,26 +33,26 @@ class Views:
 
     def listings(self, firm: FirmState, command: c.ViewListings) -> ListingsView:
         """Open listings, oldest first."""
-        rows = self.world.state.listings.values()
+        rows: Iterable[Listing] = self.world.state.listings.values()
         item = command.item_id
         if item is not None:
-            rows = [r for r in rows if r.item == item]  # type: ignore[assignment]
+            rows = [r for r in rows if r.item == item]
         if self.world.rules.honest_listings:
             firms = self.world.state.firms
-            rows = [  # type: ignore[assignment]
+            rows = [
                 r if r.qty <= held else r._replace(qty=held)
                 for r in rows
                 if (held := firms[r.seller].kg.get(r.item, 0)) > 0
             ]
         if command.only_others:
             name = firm.name
-            rows = [r for r in rows if r.seller != name]  # type: ignore[assignment]
+            rows = [r for r in rows if r.seller != name]
         return ListingsView.trusted(rows=tuple(rows))
 
     def offers(self, firm: FirmState, command: c.ViewOffers) -> OffersView:
         """Bids received or made, oldest first."""
         world = self.world
-        rows = []
+        rows: list[Offer] = []
         if command.direction != "outgoing":
             rows += world.offers_to[firm.name].values()
         if command.direction != "incoming":
@@ -125,8 +130,7 @@ class Views:
         if command.since_day is not None:
             rows = [r for r in rows if r.day >= command.since_day]
         if self.world.rules.demand_hidden:
-            hidden = {"market_demand": None, "elastic_qty": None, "floor_qty": None, "share": None}
-            rows = [r._replace(**hidden) for r in rows]
+            rows = [SaleRow(r.day, r.item, r.qty, r.unit_price, r.revenue) for r in rows]
         return SalesView.trusted(rows=tuple(rows))
 
     def _deal(self, deal: Deal) -> DealRow:

@@ -7,7 +7,7 @@ through it, so that every movement of money is a double entry and every fact rea
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from services.economy.money import micros, share
 from services.economy.results import Listing, Offer, Refusal
@@ -23,6 +23,9 @@ LedgerEntry = tuple[str, str, str, int, str]
 """(firm, debited account, credited account, micro-dollars, reference)."""
 Event = tuple[str, str, dict[str, Any] | str]
 """(kind, firm concerned or "", body as a dictionary or as JSON)."""
+
+MAX_NOTICES: Final = 50
+"""Lines kept for a firm that does not observe."""
 
 _INCOME = frozenset(INCOME)
 
@@ -116,9 +119,11 @@ class World:
         self.on_wake(firm, reason)
 
     def notify(self, firm: FirmState, text: str) -> None:
-        """Leaves a line for the firm's next observation."""
+        """Leaves a line for the firm's next observation; of many, the latest."""
         if firm.live:
             firm.notices.append(text)
+            if len(firm.notices) > MAX_NOTICES:
+                del firm.notices[0]
 
     def count(self, item: str, what: str, kg: int) -> None:
         """Counts kilograms that enter or leave the town's stock, for the goods balance."""
@@ -176,10 +181,11 @@ class World:
         Raises:
             Refusal: ``invalid_price`` under rules that check numbers.
         """
-        if self.rules.numbers_checked and not 0 < price <= self.rules.max_price:
+        rules = self.rules
+        if rules.numbers_checked and not rules.min_price <= price <= rules.max_price:
             raise Refusal(
                 "invalid_price",
-                f"a price must be above 0 and at most {self.rules.max_price:g}; got {price:g}",
+                f"a price must be {rules.min_price:g} to {rules.max_price:g}; got {price:g}",
             )
         return price
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from services.errors import HanseError
 
-_LEVEL = 1  # states are written daily and read once: speed counts, and level 9 saves little more
+_LEVEL = 1  # a state is written every day and read hardly ever: speed counts
 
 
 class Mark(NamedTuple):
@@ -66,8 +66,8 @@ def read(connection: sqlite3.Connection, folder: Path, day: int | None = None) -
     """
     found = connection.execute(
         "SELECT day, state, log_sha256, ledger_sha256, messages FROM checkpoints"
-        " WHERE ?1 IS NULL OR day = ?1 ORDER BY day DESC LIMIT 1",
-        (day,),
+        " WHERE :day IS NULL OR day = :day ORDER BY day DESC LIMIT 1",
+        {"day": day},
     ).fetchone()
     if found is None:
         return None

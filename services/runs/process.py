@@ -36,14 +36,14 @@ class Process(BaseModel):
 
 def _started(pid: int) -> str | None:
     """When a process started; None if there is none, "" if there is one of unknown age."""
-    if (_PROC / "self" / "stat").exists():
-        return _started_by_proc(pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return None
     except PermissionError:
         pass  # it belongs to another user, so it is there
+    if (_PROC / "self" / "stat").exists():
+        return _started_by_proc(pid)
     return _started_by_ps(pid)
 
 
@@ -51,7 +51,7 @@ def _started_by_proc(pid: int) -> str | None:
     try:
         stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
+        return ""  # other users' processes may be hidden
     # The command's name, in brackets, may itself hold blanks and brackets.
     fields = stat[stat.rindex(")") + 2 :].split()
     state, ticks_since_boot = fields[0], fields[19]

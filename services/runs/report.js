@@ -71,8 +71,8 @@ function rerun() {
     steps.push(el("p", {}, "To go on from day " + (data.last_day + 1) + ":"), copyable("hanse resume " + run.folder, "Command"));
   }
   if (run.parent) {
-    steps.push(el("p", {}, "This run branched off \u201c" + run.parent.run + "\u201d after day " + run.parent.day + ":"),
-      copyable("hanse branch " + run.parent.run + " --day " + run.parent.day, "Command"));
+    steps.push(el("p", {}, "This run branched off the run ", el("code", {}, run.parent.run), " after its day " + run.parent.day
+      + ". With that run's folder for RUN:"), copyable("hanse branch RUN --day " + run.parent.day, "Command"));
   } else {
     steps.push(el("p", {}, "Save the run file below as ", el("code", {}, file), ", then:"), copyable("hanse run " + file, "Command"));
   }
@@ -80,6 +80,7 @@ function rerun() {
     steps.push(el("p", {}, "The same version of Hanse gives the same event log, whatever the placement; its digest is then again ",
       el("code", { class: "digest" }, run.log_sha256), "."));
   }
+  if (run.parent) steps.push(el("p", {}, "Its run file:"));
   steps.push(copyable(run.run_file, "Run file"));
   return el("details", {}, el("summary", {}, "How to run it again"), steps);
 }

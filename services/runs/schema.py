@@ -14,8 +14,8 @@ FORMAT = 1
 Row = tuple[Any, ...]
 
 _ROWS_PER_STATEMENT = 64
-"""Rows that one INSERT carries. A statement costs as much as binding three rows, so they share it;
-64 rows of ten columns stay below the 999 parameters that every build of SQLite allows."""
+"""Rows that one INSERT carries: with one row for each, writing took a third longer. 64 rows of ten
+columns stay below the 999 parameters that every build of SQLite allows."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,10 @@ class Table:
         connection.executemany(statement, (self._flat([row], optional) for row in rows[whole:]))
 
     def _flat(self, rows: Sequence[Row], optional: Sequence[int]) -> list[Any]:
-        """The values of all rows in one list, None as "": binding None is five times as slow."""
+        """The values of all rows in one list, None as "".
+
+        Binding None takes Python's sqlite3 about 0.3 microseconds longer than binding text.
+        """
         values = list(chain.from_iterable(rows))
         for place in optional:
             column = slice(place, None, len(self.columns))

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from services.errors import HanseError
-from tests.parity.tables import OPTIONAL, TABLES
+from tests.parity.columns import OPTIONAL, TABLES
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 Row = dict[str, str]
@@ -90,7 +90,7 @@ def _read_table(path: Path, name: str) -> list[Row]:
             rows = [dict(zip(header, row, strict=True)) for row in reader]
     except (OSError, EOFError, UnicodeDecodeError, ValueError, csv.Error, zlib.error) as error:
         raise HanseError(f"{path}: cannot be read as a table: {error}") from error
-    columns = TABLES[name].columns
+    columns = TABLES[name]
     for column in columns:
         if column not in header:
             raise HanseError(f"{path}: column {column} is missing")

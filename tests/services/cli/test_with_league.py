@@ -1,13 +1,16 @@
 """The commands with the real league: on Ray and without, stopped and resumed, swept."""
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from actors.league import League
@@ -48,8 +51,19 @@ def test_a_run_on_ray_is_the_same_run_as_one_without(hanse_process):
     assert on_ray.document["log_sha256"] == inline["log_sha256"]
 
 
-def interrupt(*arguments: object, after: str) -> subprocess.CompletedProcess[str]:
-    """Run a command and send it a Ctrl-C once a line on stderr begins with `after`."""
+@dataclass(frozen=True)
+class Interrupted:
+    """What a command left behind that was stopped."""
+
+    code: int
+    out: str
+    err: str
+    children: list[psutil.Process]
+    """The processes that it had started."""
+
+
+def interrupt(*arguments: object, after: str) -> Interrupted:
+    """Run a command and type Ctrl-C once a line on stderr begins with `after`."""
     command = [sys.executable, "-m", "services.cli.main", *map(str, arguments)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -59,24 +73,25 @@ def interrupt(*arguments: object, after: str) -> subprocess.CompletedProcess[str
         for line in process.stderr:
             said.append(line)
             if line.startswith(after):
-                process.send_signal(signal.SIGINT)
                 break
+        children = psutil.Process(process.pid).children(recursive=True)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the whole group gets it
         out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(command, process.returncode, out, "".join(said) + err)
+        return Interrupted(process.returncode, out, "".join(said) + err, children)
 
 
 def test_ctrl_c_stops_after_a_whole_day_and_resume_ends_as_if_nothing_had_happened(hanse):
-    stopped = interrupt("run", "--days", 300, "--placement", "inline", after="day 29 ")
-    assert stopped.returncode == 130
-    assert stopped.stdout == ""
-    assert "Traceback" not in stopped.stderr
-    match = re.fullmatch(STOPPED, stopped.stderr.splitlines()[-1])
-    assert match is not None, stopped.stderr
+    stopped = interrupt("run", "--days", 60, "--placement", "inline", after="day 11 ")
+    assert stopped.code == 130
+    assert stopped.out == ""
+    assert "Traceback" not in stopped.err
+    match = re.fullmatch(STOPPED, stopped.err.splitlines()[-1])
+    assert match is not None, stopped.err
     assert Run("runs/coffee-seed0-001").state == "resumable"
-    assert Run("runs/coffee-seed0-001").day == int(match[1]) >= 29
+    assert Run("runs/coffee-seed0-001").day == int(match[1]) >= 11
 
     resumed = hanse("resume", "coffee-seed0-001", "--json").document
-    whole = hanse("run", "--days", 300, "--placement", "inline", "--json").document
+    whole = hanse("run", "--days", 60, "--placement", "inline", "--json").document
     assert resumed["log_sha256"] == whole["log_sha256"]
     assert resumed["firms"] == whole["firms"]
 
@@ -85,28 +100,59 @@ def test_ctrl_c_stops_after_a_whole_day_and_resume_ends_as_if_nothing_had_happen
 @pytest.mark.slow
 def test_ctrl_c_on_ray_leaves_a_run_that_can_be_resumed_and_no_process(hanse):
     stopped = interrupt("run", "--days", 90, after="day 8 ")
-    assert stopped.returncode == 130, stopped.stderr
-    assert re.fullmatch(STOPPED, stopped.stderr.splitlines()[-1]), stopped.stderr
+    assert stopped.code == 130, stopped.err
+    assert re.fullmatch(STOPPED, stopped.err.splitlines()[-1]), stopped.err
     assert Run("runs/coffee-seed0-001").state == "resumable"
+    assert len(stopped.children) > 7
+    _, alive = psutil.wait_procs(stopped.children, timeout=30)
+    assert alive == []
 
 
-def test_doctor_shows_a_run_that_is_under_way(hanse):
-    command = [sys.executable, "-m", "services.cli.main", "run", "--days", "3660"]
-    with subprocess.Popen(
-        [*command, "--placement", "inline", "-q"], stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        status = Path("runs/coffee-seed0-001/status.json")
-        deadline = time.monotonic() + 60
-        while not status.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        outcome = hanse("doctor", "--quick", "--json")
-        text = hanse("doctor", "--quick").out
-        process.send_signal(signal.SIGINT)
+SLEEPER = """
+import time
+from actors.strategies import Strategy
+from services.economy.commands import WaitForNextDay
+
+class Sleeper(Strategy):
+    def decide(self, turn, context):
+        if context.day == 1:
+            time.sleep(60)
+        return WaitForNextDay()
+"""
+
+
+def test_doctor_names_the_agent_and_the_message_that_a_running_league_waits_for(hanse):
+    Path("sleeper.py").write_text(SLEEPER)
+    Path("run.toml").write_text(
+        'days = 3\nplacement = "inline"\nturn_timeout = 50\n'
+        '[[firms]]\nname = "Ada"\nrole = "farmer"\nstrategy = "sleeper.py:Sleeper"\n'
+        '[[firms]]\nname = "Bo"\nrole = "roaster"\n[[firms]]\nname = "Cy"\nrole = "retailer"\n'
+    )
+    command = [sys.executable, "-m", "services.cli.main", "run", "run.toml", "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            waiting = wait_until_somebody_is_waited_for(hanse)
+            text = hanse("doctor").out
+        finally:
+            process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
-    run = outcome.document["run"]
-    assert (run["state"], run["pid"]) == ("running", process.pid)
-    assert run["messages"] > 0
-    assert f"runs/coffee-seed0-001 is running (process {process.pid}): day " in text
+        assert process.stderr is not None
+        assert re.search("stopped after day 0; continue with", process.stderr.read())
+    assert [entry["agent"] for entry in waiting] == ["Ada"]
+    assert f"runs/coffee-seed0-001 is running (process {process.pid}): day 1, 09:00" in text
+    assert re.search(
+        r"everyone waits for Ada on host-0 to handle exchange#\d+ .*for \d+\.\d s", text
+    )
+
+
+def wait_until_somebody_is_waited_for(hanse) -> list[dict[str, object]]:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        run = hanse("doctor", "--quick", "--json").document["run"]
+        if run and run.get("waiting_for"):
+            return list(run["waiting_for"])
+        time.sleep(0.2)
+    raise AssertionError("nobody was waited for")
 
 
 def test_a_branch_of_the_real_league_ends_as_its_original(hanse):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from services.economy.money import cents, dollars, micros
 from services.economy.setup import TownSetup
 from services.economy.state import FirmState
 from services.economy.town import Town
-from services.economy.world import Event, LedgerEntry
+from services.economy.world import LedgerEntry
+
+Event = tuple[str, str, dict[str, Any]]
 
 
 def check_goods(town: Town) -> None:
@@ -64,7 +67,9 @@ def check_accounts(town: Town, firm: FirmState) -> None:
     assert b["goods_in_transit"] == sum(
         deal.cost for deal in state.deals.values() if deal.seller == firm.name
     ) + sum(cargo.cost for cargo in state.imports if cargo.buyer == firm.name)
-    assert b["escrow"] == sum(o.escrow for o in state.foreign_orders.values() if o.buyer == firm.name)
+    assert b["escrow"] == sum(
+        o.escrow for o in state.foreign_orders.values() if o.buyer == firm.name
+    )
     assert b["accounts_receivable"] == sum(
         i.outstanding() for i in state.invoices.values() if i.issuer == firm.name
     )

@@ -14,9 +14,8 @@ from actors.strategies.strategy import Strategy
 from services.economy.commands import Command
 from services.economy.results import Result
 from services.economy.setup import TownSetup
-from services.economy.state import FirmState
 from services.economy.town import Town
-from services.economy.world import Event, LedgerEntry
+from services.economy.world import LedgerEntry
 from services.messages import MINUTES_PER_DAY
 
 Step = tuple[str, Command]
@@ -35,8 +34,10 @@ class Play:
     strategies: dict[str, Strategy]
     seed: int = 0
     surprises: Sequence[Command | None] = ()
+    before: Callable[[str, Command], object] = lambda name, command: None
+    """Called before a command is carried out."""
     steps: list[Step] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     ledger: list[LedgerEntry] = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     """The event log as a league would have written it."""
@@ -62,6 +63,7 @@ class Play:
             self.take_records()
             yield None
             for name, command in self.decided(turns):
+                self.before(name, command)
                 self.steps.append((name, command))
                 self.results[name] = town.apply(name, command)
                 self.take_records()
@@ -78,6 +80,8 @@ class Play:
                 reason=reason,
                 result=self.results.pop(name, None),
             )
+            if reason is not None:
+                self.town.dismiss_notices(name)
             context = self.contexts[name]
             context.clock.now = state.minute
             command = self.strategies[name].decide(told, context)
@@ -91,9 +95,9 @@ class Play:
         records = self.town.drain()
         minute = self.town.state.minute
         for kind, subject, body in records.events:
-            ordinal = len(self.rows) + 1
-            self.rows.append((minute, 0, "exchange", ordinal, kind, subject, json.dumps(body)))
-        self.events += records.events
+            text = body if isinstance(body, str) else json.dumps(body)
+            self.rows.append((minute, 0, "exchange", len(self.rows) + 1, kind, subject, text))
+            self.events.append((kind, subject, json.loads(text)))
         self.ledger += records.ledger
 
 
@@ -115,8 +119,3 @@ def play(
 
     strategies = {f.name: made(f.name, f.role) for f in setup.firms}
     return Play(town or Town(setup), strategies, seed, surprises)
-
-
-def firm_of(town: Town, name: str) -> FirmState:
-    """A firm's books."""
-    return town.firms[name]

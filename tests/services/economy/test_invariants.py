@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.strategies.random import RandomLegal
 from services.economy.commands import Command
-from services.economy.setup import TownSetup
-from services.economy.state import FirmState
-from services.economy.town import Town
+from services.economy.rules import HANSE
+from services.economy.setup import TownSetup, standard_firms
+from services.economy.town import CLOSES, OPENS, Town, Turn
 from tests.services.economy.arbitrary import surprises, worlds
 from tests.services.economy.books import check_ledger, check_money, check_town
 from tests.services.economy.driving import Play, play
@@ -56,3 +56,101 @@ def test_coffee_money_and_books_are_in_order_after_every_command(
         check_money(game.town, game.events, game.ledger)
     check_ledger(game.town, game.ledger)
     assert game.town.closed
+
+
+@given(worlds(), st.integers(0, 999), st.floats(0, 1))
+def test_random_firms_keep_the_books_in_order_too(
+    setup: TownSetup, seed: int, spice: float
+) -> None:
+    game = play(setup, "random", seed=seed, spice=spice)
+    for _ in game.played():
+        pass
+    check_town(game.town)
+    check_money(game.town, game.events, game.ledger)
+    check_ledger(game.town, game.ledger)
+
+
+@given(worlds(rules=HANSE), st.integers(0, 999))
+def test_a_firm_that_never_went_bankrupt_has_earned_what_its_equity_has_grown_by(
+    setup: TownSetup, seed: int
+) -> None:
+    town = played(setup, seed, []).run().town
+    for name, firm in town.firms.items():
+        if firm.bankrupt_day is None:
+            assert firm.net_income() == firm.equity() - firm.initial_equity
+            statement = town.statement(name)
+            assert statement.net_income == statement.equity_change
+
+
+@given(worlds(), st.integers(0, 999), surprises())
+def test_a_refused_command_changes_nothing_and_says_why(
+    setup: TownSetup, seed: int, surprising: Surprises
+) -> None:
+    game = played(setup, seed, surprising)
+    before: list[dict[str, Any]] = []
+    game.before = lambda name, command: before.append(belongings(game.town))
+    for result in game.played():
+        if result is not None and not result.ok:
+            assert before[-1] == belongings(game.town)
+            assert result.code and result.detail and result.new_id is None
+            before.clear()
+
+
+@given(worlds(), st.integers(0, 999), surprises())
+def test_own_commands_never_fill_a_store_beyond_its_cap(
+    setup: TownSetup, seed: int, surprising: Surprises
+) -> None:
+    game = played(setup, seed, surprising)
+    committed: dict[str, int] = {}
+    game.before = lambda name, command: committed.update(
+        {firm.name: firm.committed for firm in game.town.firms.values()}
+    )
+    for result in game.played():
+        if result is None or result.command == "return_shipment":
+            continue  # goods that come back need no room, and neither does what time brings
+        for firm in game.town.firms.values():
+            assert firm.committed <= max(firm.stock_cap, committed[firm.name])
+
+
+@given(worlds(), st.integers(0, 999), surprises(), st.data())
+def test_a_town_that_was_written_out_and_read_back_goes_on_identically(
+    setup: TownSetup, seed: int, surprising: Surprises, data: st.DataObject
+) -> None:
+    dumps = []
+    game = played(setup, seed, surprising)
+    game.before = lambda name, command: dumps.append(game.town.dump())
+    whole = game.run()
+    cuts = data.draw(st.sets(st.integers(0, len(dumps) - 1), max_size=3)) if dumps else set()
+    town = Town(setup)
+    turns: list[Turn] = []
+    for at, (name, command) in enumerate(whole.steps):
+        while not turns:
+            minute = town.next_minute()
+            assert minute is not None
+            turns = town.advance(minute)
+            for turn in turns:
+                if turn.reason is not None:
+                    town.dismiss_notices(turn.firm)
+        if at in cuts:
+            assert town.dump() == dumps[at]
+            town = Town.load(setup, town.dump())
+            assert town.dump() == dumps[at]
+        assert turns.pop(0).firm == name
+        town.apply(name, command)
+    while (minute := town.next_minute()) is not None:
+        town.advance(minute)
+    assert town.dump() == whole.town.dump()
+
+
+def test_a_town_read_back_on_its_last_day_still_ends_that_evening() -> None:
+    # The roaster cannot pay the first day's 30 dollars, and the run ends with it.
+    people = tuple(replace(f, cash=20.0) for f in standard_firms() if f.role == "roaster")
+    setup = TownSetup(firms=people, stop_when_bankrupt="roaster_A")
+    town = Town(setup)
+    assert town.advance(OPENS) == []
+    assert town.advance(OPENS) == []
+    assert town.firms["roaster_A"].bankrupt_day == 0
+    again = Town.load(setup, town.dump())
+    again.advance(CLOSES)
+    again.advance(CLOSES)
+    assert again.state.closed_on == 0 and again.next_minute() is None

@@ -17,8 +17,6 @@ from services.config import standard
 from services.runs.report import write_report
 from tests.services.runs.report_runs import HOSTILE, large_run, small_run
 
-pytestmark = pytest.mark.browser
-
 CHROMIUM = next(
     filter(
         None,
@@ -28,6 +26,11 @@ CHROMIUM = next(
     ),
     None,
 )
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+]
+
 COMPLAINT = re.compile(r":CONSOLE[:(]|Uncaught|Refused to|Content Security Policy")
 
 
@@ -55,8 +58,7 @@ class View:
 
 def look_at(page: Path, profile: Path) -> View:
     """Opens a page in a browser of its own and returns what became of it."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium here: apt-get install chromium")
+    assert CHROMIUM is not None
     done = subprocess.run(
         [
             CHROMIUM,
