@@ -112,6 +112,8 @@ class Exchange(Agent):
         """Sells to another town what is on offer here."""
         order = message.payload
         assert isinstance(order, TradeOrder)
+        if not self._routed(message, context):
+            return
         self.town.clock(context.now)
         self._foreign_today += 1
         context.reply(message, self.town.abroad.fill(order))
@@ -121,6 +123,8 @@ class Exchange(Agent):
     def on_trade_fill(self, message: Message, context: Context) -> None:
         """Settles an order of an own firm that another town has filled."""
         assert isinstance(message.payload, TradeFill)
+        if not self._routed(message, context):
+            return
         self.town.clock(context.now)
         self.town.abroad.settle(message.payload)
         self._news(context)
@@ -129,6 +133,8 @@ class Exchange(Agent):
     def on_trade_refused(self, message: Message, context: Context) -> None:
         """Gives the money of an unfilled order back."""
         assert isinstance(message.payload, TradeRefused)
+        if not self._routed(message, context):
+            return
         self.town.clock(context.now)
         self.town.abroad.give_back(message.payload)
         self._news(context)
@@ -253,6 +259,13 @@ class Exchange(Agent):
         self._hand_over(context)
         if not self._asked:
             self._go_on(context)
+
+    def _routed(self, message: Message, context: Context) -> bool:
+        """Whether trade comes from a router of this town; firms cannot fill their own orders."""
+        if message.sender in self.routers:
+            return True
+        context.record("stray_trade", message.sender, {"message": message.id})
+        return False
 
     def _quote(self, context: Context) -> None:
         self._quoted_day = self.town.state.day

@@ -113,6 +113,7 @@ class Host:
 
     def start(self) -> Report:
         """Minute 0, round 0 of a new run: every agent's ``start``."""
+        self.clock.now = self.clock.round = 0
         for name, agent in self.agents.items():
             self._call(name, agent.start)
         return self._close_round(0)

@@ -82,6 +82,8 @@ class Payload(BaseModel):
 
     def log_body(self) -> str:
         """The payload as the event log keeps it: JSON text, without fields that are at their default."""
+        if not self.__pydantic_fields_set__:
+            return "{}"
         return self.__pydantic_serializer__.to_json(self, exclude_defaults=True).decode()
 
 

@@ -26,7 +26,7 @@ def _integer(value: Any) -> Any:
     return value
 
 
-LIMIT: Final = 10**9
+LIMIT: Final = 10**7
 """No number in a command is larger: products of two of them still fit the books and the log."""
 Count = Annotated[StrictInt, BeforeValidator(_integer), Field(ge=-LIMIT, le=LIMIT)]
 """A whole number; whether it is in range is for the town to say, with a code."""

@@ -76,12 +76,13 @@ class Market:
         self.close_listing(listing, "cancelled", "listing cancelled")
 
     def close_listing(self, listing: Listing, status: str, reason: str | None) -> None:
-        """Ends a listing; its pending bids are rejected and, with a reason, their bidders told."""
+        """Ends a listing and its pending bids; with a reason, the bidders are told."""
         world = self.world
         world.replace_listing(listing._replace(status=status))
+        fate = "expired" if status == "expired" else "rejected"
         for offer in list(world.offers_to[listing.seller].values()):
             if offer.listing == listing.id:
-                world.resolve_offer(offer, "rejected")
+                world.resolve_offer(offer, fate)
                 if reason is not None:
                     buyer = world.state.firms[offer.buyer]
                     world.notify(buyer, f"offer {offer.id} has lapsed: {reason}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Final
 
+import msgpack
 from pydantic import TypeAdapter
 
 from services.economy.catalogue import Role
@@ -250,17 +252,45 @@ class TownState:
 
 
 _STATE: TypeAdapter[TownState] = TypeAdapter(TownState)
+_FIELDS: Final = {kind: tuple(f.name for f in fields(kind)) for kind in (
+    TownState, FirmState, Batch, Deal, Invoice, StoredLetter, ForeignOrder, Import
+)}  # fmt: skip
+_VALUES: Final = {kind: attrgetter(*names) for kind, names in _FIELDS.items()}
+_TABLES: Final = {
+    "firms": FirmState,
+    "deals": Deal,
+    "past_deals": Deal,
+    "invoices": Invoice,
+    "past_invoices": Invoice,
+    "letters": StoredLetter,
+    "foreign_orders": ForeignOrder,
+}
+_LISTS: Final = {"production": Batch, "roasts": Batch, "imports": Import}
 
 
 def dump(state: TownState) -> bytes:
-    """The state as JSON."""
-    return _STATE.dump_json(state, exclude_defaults=True)
+    """The state as msgpack. It is written every day, so records go as rows without field names."""
+    plain = dict(zip(_FIELDS[TownState], _VALUES[TownState](state), strict=True))
+    for name, kind in _TABLES.items():
+        values = _VALUES[kind]
+        plain[name] = {key: values(record) for key, record in plain[name].items()}
+    for name, kind in _LISTS.items():
+        plain[name] = list(map(_VALUES[kind], plain[name]))
+    return msgpack.packb(plain)  # type: ignore[no-any-return]
 
 
 def load(data: bytes) -> TownState:
-    """Reads :func:`dump` back.
+    """Reads :func:`dump` back, and checks every value.
 
     Raises:
-        pydantic.ValidationError: the bytes do not hold a town's state.
+        ValueError: the bytes do not hold a town's state.
     """
-    return _STATE.validate_json(data)
+    plain = msgpack.unpackb(data, strict_map_key=False)
+    for name, kind in _TABLES.items():
+        names = _FIELDS[kind]
+        plain[name] = {
+            key: dict(zip(names, row, strict=True)) for key, row in plain[name].items()
+        }
+    for name, kind in _LISTS.items():
+        plain[name] = [dict(zip(_FIELDS[kind], row, strict=True)) for row in plain[name]]
+    return _STATE.validate_python(plain)

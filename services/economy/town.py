@@ -227,7 +227,7 @@ class Town:
         return records
 
     def dump(self) -> bytes:
-        """The town's state, complete, as JSON."""
+        """The town's state, complete, as bytes."""
         return s.dump(self.state)
 
     @classmethod

@@ -18,12 +18,12 @@ items = st.sampled_from((*ITEMS, "tea", ""))
 firms = st.sampled_from(
     ("farmer_A", "farmer_B", "roaster_A", "roaster_B", "retailer_A", "retailer_B", "nobody")
 )
-whole = st.one_of(st.integers(-2, 60), st.sampled_from((-(10**9), 10**9)))
-terms = st.one_of(st.integers(-1, 40), st.sampled_from((-(10**9), 10**9)))
+whole = st.one_of(st.integers(-2, 60), st.sampled_from((-c.LIMIT, c.LIMIT)))
+terms = st.one_of(st.integers(-1, 40), st.sampled_from((-c.LIMIT, c.LIMIT)))
 dollars = st.one_of(
     st.floats(-1, 70, allow_nan=False),
     st.floats(0, 20, allow_nan=False).map(lambda x: round(x, 2)),
-    st.sampled_from((-1e9, 1e9, 5e-324, 1e-9)),
+    st.sampled_from((-c.LIMIT, c.LIMIT, 5e-324, 1e-9)),
 )
 
 

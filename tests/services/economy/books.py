@@ -7,7 +7,7 @@ from typing import Any
 
 from services.economy.money import cents, dollars, micros
 from services.economy.setup import TownSetup
-from services.economy.state import FirmState
+from services.economy.state import Deal, FirmState, ForeignOrder, Import
 from services.economy.town import Town
 from services.economy.world import LedgerEntry
 
@@ -48,7 +48,12 @@ def check_stock(town: Town, firm: FirmState) -> None:
     for batch in (*state.production, *state.roasts):
         if batch.firm == firm.name:
             coming[batch.item] += batch.kg
-    for purchase in (*state.deals.values(), *state.foreign_orders.values(), *state.imports):
+    purchases: list[Deal | ForeignOrder | Import] = [
+        *state.deals.values(),
+        *state.foreign_orders.values(),
+        *state.imports,
+    ]
+    for purchase in purchases:
         if purchase.buyer == firm.name:
             coming[purchase.item] += purchase.qty
     assert firm.incoming == {item: coming[item] for item in firm.incoming}
@@ -94,7 +99,7 @@ def check_town(town: Town) -> None:
 
 
 def balances_from(ledger: list[LedgerEntry]) -> dict[str, Counter[str]]:
-    """Every firm's balances as the ledger's rows alone have it: each debits one, credits another."""
+    """Every firm's balances as the rows of the ledger have it: each debits one, credits another."""
     found: dict[str, Counter[str]] = {}
     for firm, debit, credit, amount, _ in ledger:
         assert amount > 0 and debit != credit

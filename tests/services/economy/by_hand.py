@@ -1,13 +1,14 @@
 """Small towns that a test drives by hand, without a scheduler and without luck.
 
-    town = calm_town(COFFEEBENCH)
-    morning(town, 0)
-    deal = trade(town, "farmer_A", "roaster_A", GREEN, 10, 4.0)
-    morning(town, 1)
+town = calm_town(COFFEEBENCH)
+morning(town, 0)
+deal = trade(town, "farmer_A", "roaster_A", GREEN, 10, 4.0)
+morning(town, 1)
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -91,11 +92,11 @@ def refusal(town: Town, firm: str, command: Command) -> str | None:
 
 def belongings(town: Town) -> dict[str, Any]:
     """The town's whole state but for its schedule."""
-    state: dict[str, Any] = json.loads(town.dump())
+    state = dataclasses.asdict(town.state)
     for key in SCHEDULE:
-        state.pop(key, None)
+        del state[key]
     for firm in state["firms"].values():
-        firm.pop("last_active_day", None)
+        del firm["last_active_day"]
     return state
 
 
@@ -110,9 +111,7 @@ def bid(
 ) -> str:
     """The seller lists so many kilograms and the buyer bids for all of them; the bid."""
     listing = made(town, seller, PostListing(item_id=item, qty=qty, asking_price=price))
-    offer = MakeOffer(
-        listing_id=listing, offered_price=price, qty=qty, payment_terms_days=terms
-    )
+    offer = MakeOffer(listing_id=listing, offered_price=price, qty=qty, payment_terms_days=terms)
     return made(town, buyer, offer)
 
 

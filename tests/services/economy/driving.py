@@ -14,7 +14,7 @@ from actors.strategies.strategy import Strategy
 from services.economy.commands import Command
 from services.economy.results import Result
 from services.economy.setup import TownSetup
-from services.economy.town import Town
+from services.economy.town import Town, Turn
 from services.economy.world import LedgerEntry
 from services.messages import MINUTES_PER_DAY
 
@@ -55,23 +55,26 @@ class Play:
 
     def played(self, days: int | None = None) -> Iterator[Result | None]:
         """Plays on; stops after every command with its result, and at every minute with None."""
-        town = self.town
-        while (minute := town.next_minute()) is not None:
+        while (minute := self.town.next_minute()) is not None:
             if days is not None and minute // MINUTES_PER_DAY >= days:
                 return
-            turns = town.advance(minute)
-            self.take_records()
-            yield None
-            for name, command in self.decided(turns):
-                self.before(name, command)
-                self.steps.append((name, command))
-                self.results[name] = town.apply(name, command)
-                self.take_records()
-                yield self.results[name]
+            yield from self.step(minute)
 
-    def decided(self, turns: list[Any]) -> list[Step]:
+    def step(self, minute: int) -> Iterator[Result | None]:
+        """Works off what is due at a minute: once None, then the result of every command."""
+        turns = self.town.advance(minute)
+        self.take_records()
+        yield None
+        for name, command in self.decided(turns):
+            self.before(name, command)
+            self.steps.append((name, command))
+            self.results[name] = self.town.apply(name, command)
+            self.take_records()
+            yield self.results[name]
+
+    def decided(self, turns: list[Turn]) -> list[Step]:
         """What each firm answers, all of them before the first answer is carried out."""
-        answers = []
+        answers: list[Step] = []
         for name, reason in turns:
             state = self.town.state
             told = exchange.Turn(

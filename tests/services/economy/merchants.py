@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from actors.strategies.strategy import Strategy
 from services.economy import commands as c
+from services.economy.setup import TownSetup
 from services.economy.state import FirmState
 from services.economy.town import Town
+from tests.services.economy.driving import Play, play
 
 if TYPE_CHECKING:
     from actors.context import Context
@@ -140,3 +143,15 @@ class Merchant(Strategy):
         if unread and rng.random() < 0.5:
             return c.ReadMessage(message_id=rng.choice(unread))
         return rng.choice((c.ViewTrialBalance(), c.ViewDeals(status="all"), c.ViewReceivables()))
+
+
+def merchants(setup: TownSetup, seed: int = 0, surprises: Sequence[c.Command | None] = ()) -> Play:
+    """A town of merchants, before its first minute."""
+    town = Town(setup)
+
+    def merchant(name: str, role: str) -> Merchant:
+        made = Merchant(name, role)
+        made.town = town
+        return made
+
+    return play(setup, merchant, seed=seed, surprises=surprises, town=town)

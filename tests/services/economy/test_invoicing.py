@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from services.economy.catalogue import GREEN
@@ -26,7 +28,7 @@ from tests.services.economy.by_hand import (
 BOTH = pytest.mark.parametrize("rules", [HANSE, COFFEEBENCH], ids=lambda r: r.name)
 
 
-def with_an_invoice(rules: Rules = HANSE, terms: int = 30, qty: int = 20, **values: object) -> Town:
+def with_an_invoice(rules: Rules = HANSE, terms: int = 30, qty: int = 20, **values: Any) -> Town:
     """Farmer A has delivered so many kg at 4.00 to roaster A, on the morning of day 1: I1."""
     town = calm_town(rules, **values)
     morning(town, 0)
@@ -125,7 +127,7 @@ def test_payables_come_by_due_day_and_then_by_age_with_their_totals(rules: Rules
         trade(town, seller, "roaster_A", GREEN, qty, 4.0, terms)
     morning(town, 5)
 
-    def payables(**arguments: object) -> InvoicesView:
+    def payables(**arguments: Any) -> InvoicesView:
         view = do(town, "roaster_A", ViewPayables(**arguments)).data
         assert isinstance(view, InvoicesView)
         return view

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED
@@ -35,7 +37,7 @@ from tests.services.economy.by_hand import (
 BOTH = pytest.mark.parametrize("rules", [HANSE, COFFEEBENCH], ids=lambda r: r.name)
 
 
-def opened(rules: Rules = HANSE, **values: object) -> Town:
+def opened(rules: Rules = HANSE, **values: Any) -> Town:
     """A calm town at 09:00 of day 0."""
     town = calm_town(rules, **values)
     morning(town, 0)
@@ -231,12 +233,12 @@ def test_views_show_open_listings_of_others_and_the_bids_of_either_side(rules: R
     offer = bid(town, "farmer_A", "roaster_A", GREEN, 5, 4.0)
     bid(town, "roaster_B", "retailer_A", ROASTED, 5, 10.0)
 
-    def listed(firm: str, **arguments: object) -> list[str]:
+    def listed(firm: str, **arguments: Any) -> list[str]:
         view = do(town, firm, ViewListings(**arguments)).data
         assert isinstance(view, ListingsView)
         return [row.id for row in view.rows]
 
-    def offered(firm: str, **arguments: object) -> list[str]:
+    def offered(firm: str, **arguments: Any) -> list[str]:
         view = do(town, firm, ViewOffers(**arguments)).data
         assert isinstance(view, OffersView)
         return [row.id for row in view.rows]

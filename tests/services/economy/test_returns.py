@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from services.economy.catalogue import GREEN, ROASTED
-from services.economy.commands import PayInvoice, ReturnShipment
+from services.economy.commands import PayInvoice, ProduceItem, ReturnShipment
 from services.economy.rules import COFFEEBENCH, HANSE, Rules
 from services.economy.town import Town
 from tests.services.economy.by_hand import (
@@ -25,7 +27,7 @@ from tests.services.economy.by_hand import (
 BOTH = pytest.mark.parametrize("rules", [HANSE, COFFEEBENCH], ids=lambda r: r.name)
 
 
-def delivered(rules: Rules = COFFEEBENCH, **values: object) -> Town:
+def delivered(rules: Rules = COFFEEBENCH, **values: Any) -> Town:
     """Farmer A (60 kg at 2.00) has delivered 20 kg at 4.00 to roaster A, on day 1: I1."""
     calm = {"firms": firms(farmer_A={"opex": 0.0}, roaster_A={"opex": 0.0}), **values}
     town = calm_town(rules, spoilage_per_day=0.0, **calm)
@@ -131,8 +133,6 @@ def test_only_the_buyer_returns_no_more_than_it_got_and_still_holds(rules: Rules
 def test_returned_goods_may_overfill_the_sellers_store(rules: Rules) -> None:
     cramped = firms(farmer_A={"stock_cap": 60}, roaster_A={"stock": {}})
     town = delivered(rules, firms=cramped)
-    from services.economy.commands import ProduceItem
-
     do(town, "farmer_A", ProduceItem(item_id=GREEN, quantity=20))
     do(town, "roaster_A", back(20))
     assert town.firms["farmer_A"].committed == 80

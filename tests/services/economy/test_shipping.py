@@ -90,7 +90,9 @@ def test_late_goods_stay_on_the_road_a_day_longer(rules: Rules) -> None:
 
 
 @BOTH
-def test_the_draw_decides_below_loss_lost_below_loss_and_delay_late(rules: Rules) -> None:
+def test_the_draw_decides_below_loss_lost_below_loss_and_delay_late(
+    rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for drawn, outcome in (
         (0.0, "lost"),
         (0.0149, "lost"),
@@ -100,7 +102,7 @@ def test_the_draw_decides_below_loss_lost_below_loss_and_delay_late(rules: Rules
         (0.99, "delivered"),
     ):
         town = with_a_deal(rules, loss_probability=0.015, delay_probability=0.07)
-        town.shipping.luck.shipment = lambda seller, buyer, nth, u=drawn: u  # type: ignore[misc]
+        monkeypatch.setattr(town.shipping.luck, "shipment", lambda *deal, u=drawn: u)
         town.drain()
         morning(town, 1)
         told = events(town, "delivery")[0]
