@@ -35,9 +35,10 @@ class Report(NamedTuple):
     waits: bool
     """Whether an own agent waits for an answer."""
     handled: int
-    """Messages handled in this round."""
+    """Messages handled since the league's call."""
+    minute: int
     round: int
-    """The last round that was worked."""
+    """The last round that was worked, and its minute."""
     journal: list[JournalRow]
     """Answers that cannot be computed again; to be written at once."""
 
@@ -124,7 +125,7 @@ class Host:
         round_: int,
         inbound: list[Message],
         quiet: bool = False,
-        alone: bool = False,
+        alone_until: int = 0,
     ) -> Report:
         """One round: wake-ups that are due, then mail in (recipient, sender, counter) order.
 
@@ -133,33 +134,41 @@ class Host:
             round_: The round within the minute, from 0.
             inbound: Mail from other hosts.
             quiet: Nothing else is due in this minute; agents that still wait are told so.
-            alone: No other host has anything to do in this minute, so that rounds may follow each
-                other here until there is mail for another host or nothing is due.
+            alone_until: No other host has anything to do before this minute, so that rounds and
+                minutes may follow each other here up to it, until there is mail for another host,
+                an agent waits or something must be written at once.
         """
-        self.clock.now = minute
-        self.clock.round = round_
+        clock = self.clock
+        clock.now = minute
+        clock.round = round_
         self._round_began = monotonic()
-        agents = self.agents
         if quiet:
             for waiter in self._waiters:
                 if waiter.waits:
                     self._call(waiter.name, waiter.quiet)
-        while self._wakes and self._wakes[0][0] <= minute:
-            entry = heapq.heappop(self._wakes)
-            self._scheduled.discard(entry)
-            self._call(entry[1], agents[entry[1]].wake)
-        mail, self._mail = self._mail, []
-        if inbound:
-            # Sorted first: what is new is told by the sender's counter, whatever came first.
-            mail += [m for m in sorted(inbound, key=_delivery_order) if self._is_new(m)]
+        # Sorted first: what is new is told by the sender's counter, whatever came first.
+        self._mail += [m for m in sorted(inbound, key=_delivery_order) if self._is_new(m)]
+        handled = 0
         while True:
+            while self._wakes and self._wakes[0][0] <= clock.now:
+                entry = heapq.heappop(self._wakes)
+                self._scheduled.discard(entry)
+                self._call(entry[1], self.agents[entry[1]].wake)
+            mail, self._mail = self._mail, []
             mail.sort(key=_delivery_order)
             self._deliver(mail)
-            report = self._close_round(len(mail))
-            if not (alone and report.due) or report.outbound or report.journal:
+            handled += len(mail)
+            self.handled += len(mail)
+            report = self._close_round(handled)
+            if clock.now >= alone_until or report.outbound or report.journal:
                 return report
-            mail, self._mail = self._mail, []
-            self.clock.round += 1
+            if report.due:
+                clock.round += 1
+            elif report.waits or report.next_wake is None or report.next_wake >= alone_until:
+                return report
+            else:
+                clock.now, clock.round = report.next_wake, 0
+                self._round_began = monotonic()
 
     def _deliver(self, mail: list[Message]) -> None:
         box, count = "", 0
@@ -238,7 +247,6 @@ class Host:
             context.outbox.clear()
         self._touched.clear()
         self.handling = None
-        self.handled += handled
         journal = self.guard.journal
         if journal:
             self.guard.journal = []
@@ -248,6 +256,7 @@ class Host:
             self._wakes[0][0] if self._wakes else None,
             any(w.waits for w in self._waiters),
             handled,
+            minute,
             round_,
             journal,
         )

@@ -40,12 +40,16 @@ class InlineHosts:
         names: Sequence[str],
         inbound: dict[str, list[list[Message]]],
         quiet: bool = False,
+        alone_until: int = 0,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail."""
-        alone = len(names) == 1
         return {
             name: self.hosts[name].work(
-                minute, round_, [m for batch in inbound.get(name, ()) for m in batch], quiet, alone
+                minute,
+                round_,
+                [m for batch in inbound.get(name, ()) for m in batch],
+                quiet,
+                alone_until,
             )
             for name in names
         }

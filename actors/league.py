@@ -55,6 +55,7 @@ class Hosts(Protocol):
         names: Sequence[str],
         inbound: dict[str, list[Any]],
         quiet: bool = False,
+        alone_until: int = 0,
     ) -> dict[str, Report]: ...
     def end_day(self) -> list[DayRecords]: ...
     def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]: ...
@@ -252,7 +253,10 @@ class League:
         return ended
 
     def _play(self, minute: int, reports: dict[str, Report] | None = None) -> None:
-        """Works off one minute, round by round, until nothing is due any more."""
+        """Works off one minute, round by round, until nothing is due any more.
+
+        A host that has the league to itself goes on by itself, also to later minutes of the day.
+        """
         self._minute = minute
         round_ = 0
         inbound: dict[str, list[Any]] = {}
@@ -263,12 +267,14 @@ class League:
             if reports is None:
                 if not active:
                     return
-                reports = self._hosts.work(minute, round_, active, inbound, quiet)
+                alone = self._alone_until(active[0]) if len(active) == 1 else 0
+                reports = self._hosts.work(minute, round_, active, inbound, quiet, alone)
             inbound = {}
             due = set()
             for name in sorted(reports):
                 report = reports[name]
-                round_ = max(round_, report.round)
+                self._minute = minute = report.minute
+                round_ = report.round
                 self._wakes[name] = report.next_wake
                 self._waits[name] = report.waits
                 self._messages += report.handled
@@ -284,6 +290,11 @@ class League:
             quiet = not active and any(self._waits.values())
             if quiet:
                 active = [name for name, waits in self._waits.items() if waits]
+
+    def _alone_until(self, host: str) -> int:
+        """The first minute at which another host, or the league, has something to do."""
+        others = [w for n, w in self._wakes.items() if n != host and w is not None]
+        return min([*others, (self._day + 1) * MINUTES_PER_DAY])
 
     def _end_day(self) -> None:
         """Writes the day down: records, every agent's state, digests; all or nothing."""

@@ -72,12 +72,12 @@ class HostActor:
         return self._told(self.host.start())
 
     def work(
-        self, minute: int, round_: int, quiet: bool, alone: bool, *batches: bytes | None
+        self, minute: int, round_: int, quiet: bool, alone_until: int, *batches: bytes | None
     ) -> Any:
         """One round, with the batches of mail that other hosts have sent."""
         self._open.wait()
         inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
-        return self._told(self.host.work(minute, round_, inbound, quiet, alone))
+        return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
 
     def _told(self, report: Report) -> Any:
         """The report with its mail packed; separate values when peers are to fetch it by reference."""
@@ -176,14 +176,12 @@ class RayHosts:
         names: Sequence[str],
         inbound: dict[str, list[Any]],
         quiet: bool = False,
+        alone_until: int = 0,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail (bytes or references to bytes)."""
-        alone = len(names) == 1
+        about = minute, round_, quiet, alone_until
         return self._reports(
-            {
-                name: self._call(name, "work", minute, round_, quiet, alone, *inbound.get(name, ()))
-                for name in names
-            }
+            {name: self._call(name, "work", *about, *inbound.get(name, ())) for name in names}
         )
 
     def end_day(self) -> list[DayRecords]:

@@ -40,9 +40,7 @@ class Market:
         price = world.checked_price(command.asking_price)
         terms = world.checked_terms(command.payment_terms_days)
         minute = state.minute % 1440
-        listing = Listing(
-            world.new_id("L"), firm.name, item, qty, price, terms, state.day, minute
-        )
+        listing = Listing(world.new_id("L"), firm.name, item, qty, price, terms, state.day, minute)
         if world.rules.honest_listings:
             self._supersede(listing)
         state.listings[listing.id] = listing

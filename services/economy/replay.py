@@ -5,8 +5,8 @@ an answer (``turn_missed``) and trade with other towns (``trade``). Everything e
 sales, fees, bankruptcies) follows from the rules, so a log that does not fit is found out.
 
 Foreign trade reaches a town as messages: an order of another town (:class:`TradeOrder`), and what
-became of an own one (:class:`TradeFill`, :class:`TradeRefused`). The ``trade`` events tell what each
-of them did, so the messages are made again from them and no other town has to be replayed::
+became of an own one (:class:`TradeFill`, :class:`TradeRefused`). The ``trade`` events tell what
+each of them did, so the messages are made again from them and no other town has to be replayed::
 
     town = replay(setup, run.rows("events"))
     assert town.dump() == dump_of_the_exchange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import msgpack
 from pydantic import TypeAdapter
@@ -252,10 +252,22 @@ class TownState:
 
 
 _STATE: TypeAdapter[TownState] = TypeAdapter(TownState)
-_FIELDS: Final = {kind: tuple(f.name for f in fields(kind)) for kind in (
-    TownState, FirmState, Batch, Deal, Invoice, StoredLetter, ForeignOrder, Import
-)}  # fmt: skip
-_VALUES: Final = {kind: attrgetter(*names) for kind, names in _FIELDS.items()}
+_RECORDS: Final[tuple[type, ...]] = (
+    TownState,
+    FirmState,
+    Batch,
+    Deal,
+    Invoice,
+    StoredLetter,
+    ForeignOrder,
+    Import,
+)
+_FIELDS: Final[dict[type, tuple[str, ...]]] = {
+    kind: tuple(f.name for f in fields(kind)) for kind in _RECORDS
+}
+_VALUES: Final[dict[type, attrgetter[tuple[Any, ...]]]] = {
+    kind: attrgetter(*names) for kind, names in _FIELDS.items()
+}
 _TABLES: Final = {
     "firms": FirmState,
     "deals": Deal,
@@ -288,9 +300,7 @@ def load(data: bytes) -> TownState:
     plain = msgpack.unpackb(data, strict_map_key=False)
     for name, kind in _TABLES.items():
         names = _FIELDS[kind]
-        plain[name] = {
-            key: dict(zip(names, row, strict=True)) for key, row in plain[name].items()
-        }
+        plain[name] = {key: dict(zip(names, row, strict=True)) for key, row in plain[name].items()}
     for name, kind in _LISTS.items():
         plain[name] = [dict(zip(_FIELDS[kind], row, strict=True)) for row in plain[name]]
     return _STATE.validate_python(plain)

@@ -104,7 +104,7 @@ def test_the_log_does_not_depend_on_the_order_in_which_mail_arrives(
         round_: int,
         names: Sequence[str],
         inbound: dict[str, list[Any]],
-        quiet: bool = False,
+        *more: Any,
     ) -> dict[str, Report]:
         order = list(names)
         shuffler.shuffle(order)
@@ -112,7 +112,7 @@ def test_the_log_does_not_depend_on_the_order_in_which_mail_arrives(
             shuffler.shuffle(batches)
             for batch in batches:
                 shuffler.shuffle(batch)
-        return work(self, minute, round_, order, inbound, quiet)
+        return work(self, minute, round_, order, inbound, *more)
 
     monkeypatch.setattr(InlineHosts, "work", shuffled)
     assert log_of(three_towns(), tmp_path / "shuffled", hosts=3) == in_order
@@ -130,10 +130,10 @@ def test_mail_that_arrives_twice_is_handled_once(
         round_: int,
         names: Sequence[str],
         inbound: dict[str, list[Any]],
-        quiet: bool = False,
+        *more: Any,
     ) -> dict[str, Report]:
         twice = {host: batches * 2 for host, batches in inbound.items()}
-        return work(self, minute, round_, names, twice, quiet)
+        return work(self, minute, round_, names, twice, *more)
 
     monkeypatch.setattr(InlineHosts, "work", doubled)
     assert log_of(three_towns(), tmp_path / "twice", hosts=3) == once

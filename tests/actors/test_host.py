@@ -148,7 +148,7 @@ def test_what_is_sent_in_a_round_is_delivered_in_the_next_one() -> None:
 def test_a_host_alone_in_a_minute_works_its_rounds_off_until_mail_leaves_it() -> None:
     here = host("ann", "bob", elsewhere={"carl": "there"})
     chain = "to bob: to ann: to carl: to ann: never before carl has it"
-    report = here.work(541, 0, [mail("ann", "zoe", 1, chain)], alone=True)
+    report = here.work(541, 0, [mail("ann", "zoe", 1, chain)], alone_until=542)
     assert [m.id for m in report.outbound["there"]] == ["ann#2"]
     rounds = [(row[1], row[2]) for row in here.end_day().messages]
     assert rounds == [(0, "ann"), (1, "bob"), (2, "ann")]

@@ -6,6 +6,7 @@ W1, W2, W3 and the path-dependent luck of `services/economy/RULES.md`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -172,8 +173,8 @@ def test_w3_a_letter_gives_a_firm_a_second_turn_in_the_same_minute_only_in_the_o
 
 def test_w3_after_its_last_call_nothing_calls_a_firm_back_before_the_morning() -> None:
     town = calm_town(replace(HANSE, calls_per_day=2))
-    for minute in (540, 570):
-        for turn in advance(town, minute):
+    for first_minute in (540, 570):
+        for turn in advance(town, first_minute):
             used = turn.firm == "roaster_A"
             town.apply(turn.firm, ViewTrialBalance() if used else WaitForNextDay())
     do(town, "farmer_A", SendMessage(recipient="roaster_A", title="up", body="wake up"))
@@ -211,7 +212,7 @@ def test_luck_under_hanse_a_deals_fate_hangs_on_its_two_firms_and_its_number_bet
     assert 0.4 < sum(drawn) / 150 < 0.6
 
 
-def until(day: int, game: Play) -> list[Event]:
+def until(day: int, game: Play) -> Sequence[Event]:
     """The event log up to the end of a day, without the delivery that follows the very last."""
     ends = [number for number, (kind, _, _) in enumerate(game.events) if kind == "day_end"]
     return game.events[: ends[day] + 1]

@@ -1,0 +1,71 @@
+"""What the README tells a newcomer to type works as it stands there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def block(language: str, containing: str) -> str:
+    blocks = re.findall(rf"```{language}\n(.*?)```", README.read_text(), re.DOTALL)
+    found = [text for text in blocks if containing in text]
+    assert len(found) == 1, f"one {language} block of the README should hold {containing!r}"
+    return found[0]
+
+
+def hanse(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "services.cli.main", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_own_strategy_runs_and_its_test_passes(tmp_path: Path) -> None:
+    (tmp_path / "patient.py").write_text(block("python", "class Patient"))
+    (tmp_path / "patient.toml").write_text(block("toml", "patient.py:Patient"))
+    (tmp_path / "test_patient.py").write_text(block("python", "def test_it_looks"))
+    words = re.search(r"\$ hanse (run patient\.toml.*)", block("console", "patient.toml"))
+    assert words is not None
+    done = hanse(*words[1].split(), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "patient.py:Patient" in done.stdout
+    assert "turns_missed" not in done.stdout
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_patient.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_the_own_strategy_is_under_thirty_lines() -> None:
+    assert len(block("python", "class Patient").splitlines()) < 30
+
+
+def test_the_python_example_gives_a_ledger_frame(tmp_path: Path) -> None:
+    example = block("python", "from actors.league import League")
+    assert len([line for line in example.splitlines() if line]) <= 12
+    check = "assert len(ledger) > 100 and 'micros' in ledger.columns\n"
+    done = subprocess.run(
+        [sys.executable, "-c", example + check],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_file_that_the_readme_points_to_exists() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text()):
+        if not target.startswith("http"):
+            assert (README.parent / target).exists(), target
