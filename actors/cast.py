@@ -95,9 +95,10 @@ class Cast:
                 return Exchange(name, self.setup(town), routers)
         for router in self.config.routers:
             if router.name == name:
-                return _with_options(
+                made: Router = _with_options(
                     Router, self.source, f"routers.{name}", name, router.rule, **router.options
                 )
+                return made
         for controller in self.config.controllers:
             if controller.name == name:
                 levels = controller.options or DEFAULT_ORDERS

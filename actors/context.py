@@ -9,7 +9,6 @@ from pydantic_core import to_json
 
 from services.messages import MINUTES_PER_DAY, Channel, Message, Payload
 
-
 EventRow = tuple[int, int, str, int, str, str, str]
 """(minute, round, agent, ordinal, kind, subject, body as JSON)."""
 LedgerRow = tuple[int, int, str, int, str, str, str, int, str]

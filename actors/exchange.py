@@ -255,7 +255,7 @@ class Exchange(Agent):
             context.wake_at(minute)
 
     def _news(self, context: Context) -> None:
-        """Trade abroad may have given a firm a turn, in this very minute or earlier than planned."""
+        """Trade abroad may have given a firm a turn, now or sooner than planned."""
         self._hand_over(context)
         if not self._asked:
             self._go_on(context)

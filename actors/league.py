@@ -1,33 +1,35 @@
 """The league: places the hosts, beats the clock, writes each day down, resumes and closes.
 
-    with League.create(standard(), Path("runs/first")) as league:
-        result = league.run()
+with League.create(standard(), Path("runs/first")) as league:
+    result = league.run()
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgpack
 
 from actors.cast import Cast
-from actors.guard import JournalRow
-from actors.host import DayRecords, Report, Saved
+from actors.day_writer import DayWriter, WrittenDay
+from actors.host import Report
+from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
 from actors.status import StatusFile
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.runs import Manifest, Run, RunStore
+from services.runs import DayMark, Manifest, Mark, Run, RunStore
 from services.runs.result import FirmResult, RunResult
 
+LOSSES_A_DAY = 5
+"""Host losses on one day after which the league gives up."""
 COUNTERS = ("agent_errors", "turns_missed", "mail_refused", "undeliverable", "host_restarts")
 
 
@@ -42,27 +44,6 @@ class Progress(NamedTuple):
     """Messages since the start of the run."""
     seconds: float
     """Wall seconds since :meth:`League.run` was called."""
-
-
-class Hosts(Protocol):
-    """What carries the agents: this process, or Ray actors."""
-
-    def start(self) -> dict[str, Report]: ...
-    def work(
-        self,
-        minute: int,
-        round_: int,
-        names: Sequence[str],
-        inbound: dict[str, list[Any]],
-        quiet: bool = False,
-        alone_until: int = 0,
-    ) -> dict[str, Report]: ...
-    def end_day(self) -> list[DayRecords]: ...
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]: ...
-    def revive(self, names: list[str]) -> None: ...
-    def summaries(self) -> dict[str, dict[str, Any]]: ...
-    def handling(self) -> list[dict[str, object]]: ...
-    def close(self) -> None: ...
 
 
 class League:
@@ -90,8 +71,9 @@ class League:
         self._dirty = False
         self._done = False
         self._waits = dict.fromkeys(self._names, False)
-        self._cash_rows: list[tuple[Any, ...]] = []
-        self._mark: Any = None
+        self._mark: Mark | DayMark | None = None
+        self._losses = 0
+        self._writer = DayWriter(store, behind=placement != "inline")
         self._messages = 0
         self._seconds = 0.0
         self._minute = 0
@@ -181,21 +163,25 @@ class League:
         try:
             while True:
                 try:
-                    ended = self._step()
+                    self._seconds = time.monotonic() - started
+                    for written in self._step(until_day):
+                        self._mark = written.mark
+                        self._losses = 0
+                        if on_day is not None:
+                            on_day(self._progress(written, time.monotonic() - started))
+                    if self._done or self._reached(until_day):
+                        result = self._result(time.monotonic() - started)
+                        break
                 except HostLost as lost:
                     self._recover(lost)
-                    continue
-                if ended is not None and on_day is not None:
-                    on_day(self._progress(ended, time.monotonic() - started))
-                if self._done:
-                    break
-                if ended is not None and until_day is not None and ended >= until_day:
-                    self.store.interrupt()
-                    return self._result(time.monotonic() - started)
-            result = self._result(time.monotonic() - started)
-            self.store.finish(result)
+            if self._done:
+                self.store.finish(result)
+            else:
+                self.store.interrupt()
             return result
         except BaseException:
+            with contextlib.suppress(Exception):
+                self._writer.flush()
             with contextlib.suppress(HanseError):
                 self.store.interrupt()
             raise
@@ -212,6 +198,7 @@ class League:
         try:
             self._hosts.close()
         finally:
+            self._writer.close()
             self.store.close()
 
     def __enter__(self) -> League:
@@ -229,28 +216,32 @@ class League:
 
     # ---- the clock -------------------------------------------------------------------------------
 
-    def _step(self) -> int | None:
-        """Plays the next minute, or ends the day; returns the day if one has ended."""
+    def _step(self, until_day: int | None) -> list[WrittenDay]:
+        """Plays the next minute, or ends the day; returns the days that are now safe."""
         if self._fresh:
             self._fresh = False
             self._dirty = True
             self._play(0, self._hosts.start())
-            return None
+            return []
         minute = min((w for w in self._wakes.values() if w is not None), default=None)
         if minute is not None and minute // MINUTES_PER_DAY <= self._day:
             self._dirty = True
             self._play(minute)
-            return None
-        ended = None
+            return []
+        written = []
         if self._dirty:
-            ended = self._day
-            self._end_day()
+            written = self._end_day()
             self._dirty = False
+        if minute is None or self._day == until_day:
+            written += self._writer.flush()
         if minute is None:
             self._done = True
         else:
             self._day = minute // MINUTES_PER_DAY
-        return ended
+        return written
+
+    def _reached(self, until_day: int | None) -> bool:
+        return until_day is not None and self._mark is not None and self._mark.day >= until_day
 
     def _play(self, minute: int, reports: dict[str, Report] | None = None) -> None:
         """Works off one minute, round by round, until nothing is due any more.
@@ -279,7 +270,7 @@ class League:
                 self._waits[name] = report.waits
                 self._messages += report.handled
                 if report.journal:
-                    self.store.journal(report.journal)
+                    self._writer.journal(report.journal)
                 if report.due:
                     due.add(name)
                 for target, batch in report.outbound.items():
@@ -296,20 +287,13 @@ class League:
         others = [w for n, w in self._wakes.items() if n != host and w is not None]
         return min([*others, (self._day + 1) * MINUTES_PER_DAY])
 
-    def _end_day(self) -> None:
-        """Writes the day down: records, every agent's state, digests; all or nothing."""
-        saved: Saved = {}
-        self._cash_rows = []
-        for records in self._hosts.end_day():
-            self.store.append(
-                records.messages, records.events, records.ledger, records.metrics
-            )
-            saved.update(records.saved)
-            for what, number in records.counters.items():
+    def _end_day(self) -> list[WrittenDay]:
+        """Has the day written down: records, every agent's state, digests; all or nothing."""
+        records = self._hosts.end_day()
+        for part in records:
+            for what, number in part.counters.items():
                 self.counters[what] = self.counters.get(what, 0) + number
-            self._cash_rows += records.metrics
-        state = {"agents": saved, "counters": self.counters, "seconds": round(self._seconds, 3)}
-        self._mark = self.store.end_day(self._day, msgpack.packb(state))
+        return self._writer.write(self._day, records, self.counters, self._seconds)
 
     # ---- going back ------------------------------------------------------------------------------
 
@@ -331,23 +315,43 @@ class League:
         self.counters.update(state["counters"])
         self._fresh = False
         self._day = checkpoint.day
-        self._mark = checkpoint
+        self._mark = Mark(
+            checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
+        )
         journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
         self._wakes = self._hosts.restore(state["agents"], journal)
 
     def _recover(self, lost: HostLost) -> None:
-        """Replaces lost hosts and plays the day again from its beginning."""
-        restarts = self.counters["host_restarts"] + len(lost.hosts)
-        self.store.discard_day()
-        self._hosts.revive(lost.hosts)
-        self._restore()
-        self.counters["host_restarts"] = restarts
+        """Replaces lost hosts and plays the day again from its beginning.
+
+        Raises:
+            HanseError: hosts are lost again and again on the same day.
+        """
+        while True:
+            self._losses += 1
+            if self._losses > LOSSES_A_DAY:
+                raise HanseError(
+                    f"{self.store.folder}: {', '.join(lost.hosts)} died {LOSSES_A_DAY} times on day"
+                    f" {self._day}; look for an agent that ends its process, then: hanse resume"
+                    f" {self.store.folder}"
+                )
+            try:
+                for written in self._writer.flush():
+                    self._mark = written.mark
+                restarts = self.counters["host_restarts"] + len(lost.hosts)
+                self.store.discard_day()
+                self._hosts.revive(lost.hosts)
+                self._restore()
+                self.counters["host_restarts"] = restarts
+                self._done = False
+                return
+            except HostLost as again:
+                lost = again
 
     # ---- what others see -------------------------------------------------------------------------
 
-    def _progress(self, day: int, seconds: float) -> Progress:
-        cash = {firm: json.loads(body)["cash"] for _, firm, body in self._cash_rows}
-        return Progress(day, self.config.days, cash, self._mark.messages, seconds)
+    def _progress(self, written: WrittenDay, seconds: float) -> Progress:
+        return Progress(written.day, self.config.days, written.cash, written.mark.messages, seconds)
 
     def _result(self, seconds: float) -> RunResult:
         firms, actions = [], 0
@@ -373,6 +377,7 @@ class League:
         order = {firm.name: index for index, firm in enumerate(self.cast.firms)}
         firms.sort(key=lambda f: order[f.firm])
         mark = self._mark
+        assert mark is not None
         return RunResult(
             run=str(self.store.folder),
             name=self.config.name,

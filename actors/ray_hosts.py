@@ -8,6 +8,7 @@ the league; packed hosts hand them to each other as object references.
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import resource
@@ -63,6 +64,11 @@ class HostActor:
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,
         )
+        # The agents stay; what a day brings is freed by reference counts. So the garbage collector
+        # need not walk over thousands of agents again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(100_000, 20, 100)
         self.peers = peers
         self._open = threading.Event()
         self._open.set()
@@ -80,7 +86,7 @@ class HostActor:
         return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
 
     def _told(self, report: Report) -> Any:
-        """The report with its mail packed; separate values when peers are to fetch it by reference."""
+        """The report with its mail packed; in separate values when peers fetch it by reference."""
         mail = {host: pack(messages) for host, messages in report.outbound.items()}
         if not self.peers:
             return report._replace(outbound=mail)  # type: ignore[arg-type]
@@ -106,22 +112,22 @@ class HostActor:
         """Ends the host's threads."""
         self.host.close()
 
-    @ray.method(concurrency_group=CONTROL)
+    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def health(self) -> dict[str, object] | None:
         """What the host is busy with, or ``None``."""
         return self.host.busy_with()
 
-    @ray.method(concurrency_group=CONTROL)
+    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def pause(self) -> None:
         """Holds the host before its next round."""
         self._open.clear()
 
-    @ray.method(concurrency_group=CONTROL)
+    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def go_on(self) -> None:
         """Lets a paused host go on."""
         self._open.set()
 
-    @ray.method(concurrency_group=CONTROL)
+    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def metrics(self) -> dict[str, Any]:
         """Process id, memory (bytes, the most so far and now), messages handled, counters."""
         return {
@@ -246,9 +252,7 @@ class RayHosts:
         actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
         return remote.options(
             name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0
-        ).remote(
-            name, self._config, self._agents_of(name), self._layout, peers, str(Path.cwd())
-        )
+        ).remote(name, self._config, self._agents_of(name), self._layout, peers, str(Path.cwd()))
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:
         remote = getattr(self._actors[name], method)

@@ -70,7 +70,8 @@ class Payload(BaseModel):
             cls.__qualname__,
         ):
             raise HanseError(
-                f"payload type {name!r} is defined twice: by {known.__module__}.{known.__qualname__}"
+                f"payload type {name!r} is defined twice:"
+                f" by {known.__module__}.{known.__qualname__}"
                 f" and by {cls.__module__}.{cls.__qualname__}; give one of them another name"
             )
         _REGISTRY[name] = cls
@@ -81,7 +82,7 @@ class Payload(BaseModel):
         return _trusted(cls, values)
 
     def log_body(self) -> str:
-        """The payload as the event log keeps it: JSON text, without fields that are at their default."""
+        """The payload as the event log keeps it: JSON text, without fields at their default."""
         if not self.__pydantic_fields_set__:
             return "{}"
         return self.__pydantic_serializer__.to_json(self, exclude_defaults=True).decode()

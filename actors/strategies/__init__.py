@@ -91,8 +91,10 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
             " or your own as module:Class or path.py:Class"
         )
     try:
-        module = _load_file(Path(module_name)) if module_name.endswith(".py") else (
-            _load_module(module_name)
+        module = (
+            _load_file(Path(module_name))
+            if module_name.endswith(".py")
+            else (_load_module(module_name))
         )
     except Exception as error:
         raise HanseError(
@@ -101,8 +103,11 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
         ) from error
     found = getattr(module, class_name, None)
     if not callable(found):
-        names = [n for n, v in vars(module).items() if isinstance(v, type) and
-                 issubclass(v, Strategy) and v.__module__ == module.__name__]
+        names = [
+            n
+            for n, v in vars(module).items()
+            if isinstance(v, type) and issubclass(v, Strategy) and v.__module__ == module.__name__
+        ]
         raise HanseError(
             f"{key}: {module_name} has no class {class_name!r};"
             f" its strategies: {', '.join(names) or 'none'}"

@@ -87,9 +87,7 @@ class Heuristic(DailyPlan):
                 best = green[0]
                 qty = min(best.qty, 30)
                 if qty > 0 and qty * best.asking_price <= cash:
-                    yield c.MakeOffer(
-                        listing_id=best.id, offered_price=best.asking_price, qty=qty
-                    )
+                    yield c.MakeOffer(listing_id=best.id, offered_price=best.asking_price, qty=qty)
 
 
 LOST = Result(command="lost", ok=True)

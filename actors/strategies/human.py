@@ -118,11 +118,10 @@ def parse_command(line: str) -> Command | str:
 def help_text(name: str | None) -> str:
     """All commands, or one command's arguments."""
     if name is None:
-        lines = []
-        for command, kind in COMMANDS.items():
-            summary = (kind.__doc__ or "").strip().splitlines()[0]
-            lines.append(f"  {command:22s}{summary}")
-        return "\n".join(lines)
+        return "\n".join(
+            f"  {command:22s}{(model.__doc__ or '').strip().splitlines()[0]}"
+            for command, model in COMMANDS.items()
+        )
     kind = COMMANDS.get(name)
     if kind is None:
         raise ValueError(f"there is no command {name!r}; type help")

@@ -30,7 +30,7 @@ class Managed(ScriptedRoaster):
         if role != "roaster":
             raise TypeError("only a roaster can hand its purchasing to a controller")
         if not controller:
-            raise TypeError("name the controller: controller = \"...\" in the firm's table")
+            raise TypeError('name the controller: controller = "..." in the firm\'s table')
         super().__init__(firm, role, **options)
         self.controller = controller
         self._orders: dict[str, int] = {}

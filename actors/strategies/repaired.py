@@ -6,13 +6,20 @@ target, accepts bids the day they come, and pays shortly before the due day.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from actors.strategies.scripted import Scripted
 from actors.strategies.strategy import Plan
 from services.economy import commands as c
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
-from services.economy.results import DealsView, ListingsView, OffersView, TrialBalance
+from services.economy.results import (
+    DealsView,
+    ListingsView,
+    OffersView,
+    Result,
+    TrialBalance,
+)
 
 STARTING_COSTS = {ROASTED: 5.88, ROASTED_SPECIALTY: 18.30}
 """What roasted coffee costs in dollars a kilogram as long as none of one's own has been made."""
@@ -97,7 +104,7 @@ class Repaired(Scripted):
             if not outcome.ok:
                 self._failed.add(offer.id)
 
-    def _roast(self, stock: dict[str, int]):  # type: ignore[no-untyped-def]
+    def _roast(self, stock: dict[str, int]) -> Generator[c.Command, Result, dict[str, int]]:
         left = 50
         roasted = {}
         for item in (GREEN_SPECIALTY, GREEN):
@@ -114,4 +121,3 @@ class Repaired(Scripted):
             held = now.data.stock.get(item, 0)
             if held > 0:
                 yield c.PostListing(item_id=item, qty=held, asking_price=self.asks[item])
-

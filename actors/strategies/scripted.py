@@ -7,7 +7,7 @@ and can be set by options.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, ClassVar
 
 from actors.strategies.strategy import DailyPlan, Plan
@@ -19,6 +19,7 @@ from services.economy.results import (
     Listing,
     ListingsView,
     OffersView,
+    Result,
     TrialBalance,
 )
 
@@ -74,9 +75,7 @@ class Scripted(DailyPlan):
         """Lists all that was on hand this morning, on top of older listings."""
         for item in items:
             if stock.get(item, 0) > 0:
-                yield c.PostListing(
-                    item_id=item, qty=stock[item], asking_price=self.asks[item]
-                )
+                yield c.PostListing(item_id=item, qty=stock[item], asking_price=self.asks[item])
 
     def clean_bids(self) -> Plan:
         """Withdraws own bids of the day before yesterday and older; counts the others."""
@@ -190,7 +189,9 @@ class ScriptedRoaster(Scripted):
         yield from self.take_offers()
         yield from self.pay(cash, 5)
 
-    def wanted(self, stock: dict[str, int], commodity: int, specialty: int) -> list[tuple[str, int]]:
+    def wanted(
+        self, stock: dict[str, int], commodity: int, specialty: int
+    ) -> list[tuple[str, int]]:
         """Kilograms of each green coffee to bid for, after roasting so much of each."""
         want_commodity = (
             75
@@ -260,9 +261,7 @@ class ScriptedRetailer(Scripted):
         self.count_inbound(deals.data)
         targets = ((ROASTED, 62 if festival else 45), (ROASTED_SPECIALTY, 14 if festival else 10))
         for item, target in targets:
-            want = (
-                target - stock.get(item, 0) - self.inbound.get(item, 0) - self.live.get(item, 0)
-            )
+            want = target - stock.get(item, 0) - self.inbound.get(item, 0) - self.live.get(item, 0)
             yield from self.buy(listings.data.rows, item, want)
         yield from self.pay(cash, -3 if self.variant else 5)
         if self.variant == 0:
@@ -286,7 +285,7 @@ class ScriptedRetailer(Scripted):
                     body="steady weekly restock",
                 )
 
-    def _last_payable(self):  # type: ignore[no-untyped-def]
+    def _last_payable(self) -> Generator[c.Command, Result, str | None]:
         seen = yield c.ViewPayables()
         assert isinstance(seen.data, InvoicesView)
         return seen.data.rows[-1].id if seen.data.rows else None
@@ -294,5 +293,9 @@ class ScriptedRetailer(Scripted):
 
 def scripted(firm: str, role: str, **options: Any) -> Scripted:
     """The reference firm of a role."""
-    kinds = {"farmer": ScriptedFarmer, "roaster": ScriptedRoaster, "retailer": ScriptedRetailer}
+    kinds: dict[str, type[Scripted]] = {
+        "farmer": ScriptedFarmer,
+        "roaster": ScriptedRoaster,
+        "retailer": ScriptedRetailer,
+    }
     return kinds[role](firm, role, **options)

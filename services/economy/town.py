@@ -136,8 +136,9 @@ class Town:
 
     def clock(self, minute: int) -> None:
         """Sets the time for what comes from outside the town between two minutes of its own."""
-        self.state.minute = minute
-        self.state.day = minute // MINUTES_PER_DAY
+        if not self.closed:
+            self.state.minute = minute
+            self.state.day = minute // MINUTES_PER_DAY
 
     def advance(self, minute: int) -> list[Turn]:
         """Works off what is due at ``minute``; returns whose turn it is, in order of dispatch."""

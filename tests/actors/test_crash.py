@@ -121,9 +121,7 @@ def test_ctrl_c_leaves_a_resumable_run(tmp_path: Path) -> None:
     run_file.write_text(RUN_FILE.format(days=3000))
     folder = tmp_path / "run"
     command = [*HANSE, "run", str(run_file), "--placement", "inline", "--out", str(folder)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while (day_reached(folder) or 0) < 5:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

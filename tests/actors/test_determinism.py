@@ -25,7 +25,7 @@ DAYS = 12
 
 def league_of_six(**changes: Any) -> RunConfig:
     firms = [
-        FirmConfig(name=f"{role}_{letter}", role=role, strategy=strategy)
+        FirmConfig(name=f"{role}_{letter}", role=role, strategy=strategy)  # type: ignore[arg-type]
         for role, strategies in (
             ("farmer", ("scripted", "random")),
             ("roaster", ("repaired", "scripted")),
@@ -68,8 +68,7 @@ def log_of(config: RunConfig, folder: Path, hosts: int | None = None) -> str:
 
 def test_the_three_towns_do_trade(tmp_path: Path) -> None:
     log_of(three_towns(), tmp_path / "towns")
-    assert Run(tmp_path / "towns").count("messages") > 0
-    trades = [r for r in Run(tmp_path / "towns").rows("events", "kind = 'trade'")]
+    trades = list(Run(tmp_path / "towns").rows("events", "kind = 'trade'"))
     assert len(trades) >= 10
 
 
@@ -83,9 +82,7 @@ def test_another_seed_gives_another_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hosts", [2, 3])
-def test_the_log_does_not_depend_on_the_number_of_inline_hosts(
-    tmp_path: Path, hosts: int
-) -> None:
+def test_the_log_does_not_depend_on_the_number_of_inline_hosts(tmp_path: Path, hosts: int) -> None:
     for name, config in (("six", league_of_six()), ("towns", three_towns())):
         alone = log_of(config, tmp_path / f"{name}-1")
         assert log_of(config, tmp_path / f"{name}-{hosts}", hosts=hosts) == alone
@@ -144,9 +141,7 @@ def test_mail_that_arrives_twice_is_handled_once(
 @pytest.mark.parametrize(
     ("placement", "hosts"), [("one", 1), ("packed", 1), ("packed", 2), ("packed", 3)]
 )
-def test_the_log_on_ray_is_the_log_without_it(
-    tmp_path: Path, placement: str, hosts: int
-) -> None:
+def test_the_log_on_ray_is_the_log_without_it(tmp_path: Path, placement: str, hosts: int) -> None:
     inline = log_of(league_of_six(), tmp_path / "inline")
     on_ray = league_of_six(placement=placement, hosts=hosts)
     assert log_of(on_ray, tmp_path / "ray") == inline

@@ -84,7 +84,9 @@ def test_health_and_metrics_answer_while_a_round_runs(tmp_path: Path) -> None:
 def test_a_paused_host_goes_on_when_told(tmp_path: Path) -> None:
     import ray
 
-    with League.create(league_of_six(placement="packed", hosts=1, days=2), tmp_path / "r") as league:
+    with League.create(
+        league_of_six(placement="packed", hosts=1, days=2), tmp_path / "r"
+    ) as league:
         actor = league._hosts.actor("host-0")  # type: ignore[attr-defined]
         ray.get(actor.pause.remote())
         playing = threading.Thread(target=league.run)

@@ -18,7 +18,9 @@ NAMES = ("reference", "sweep", "default", "turn", "thousand", "cycles")
 def main() -> int:
     """Runs the named benchmarks (all without a name) and prints one table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default all"
+    )
     parser.add_argument("--times", type=int, default=5, help="repetitions (default 5)")
     parser.add_argument("--quick", action="store_true", help="smaller leagues and fewer cycles")
     given = parser.parse_args()

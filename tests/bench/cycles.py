@@ -66,7 +66,9 @@ def bench(table: Bench, cycles: int = 200, on_ray: int = 200) -> None:
             except Exception:
                 alive = -1
             if alive >= 0:
-                table.add("cycles", "actors alive after the cycles on Ray", alive, "", "0", alive == 0)
+                table.add(
+                    "cycles", "actors alive after the cycles on Ray", alive, "", "0", alive == 0
+                )
     finally:
         ray.shutdown()
 

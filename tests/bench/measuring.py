@@ -45,9 +45,7 @@ class Bench:
         many = values if isinstance(values, list) else [values]
         middle = statistics.median(many)
         spread = f"{len(many)} x, {_number(min(many))} to {_number(max(many))}"
-        self.lines.append(
-            Line(bench, what, f"{_number(middle)} {unit}".strip(), spread, goal, met)
-        )
+        self.lines.append(Line(bench, what, f"{_number(middle)} {unit}".strip(), spread, goal, met))
         return middle
 
 

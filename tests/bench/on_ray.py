@@ -114,21 +114,17 @@ def bench_sweep(table: Bench, times: int) -> None:
                 capture_output=True,
             )
             walls.append(json.loads(done.stdout)["seconds"])
-    table.add(
-        "sweep", "eight seeds, beyond Ray's start", walls, "s", "<= 4 s", min(walls) <= 4
-    )
+    table.add("sweep", "eight seeds, beyond Ray's start", walls, "s", "<= 4 s", min(walls) <= 4)
 
 
 def calls_per_second(seconds: float = 2.0) -> tuple[float, float]:
     """One Ray call for each message between two actors: sent and forgotten, and answered."""
     import ray
 
-    @ray.remote(num_cpus=0)
     class Receiver:
         def take(self, message: dict[str, Any]) -> int:
             return len(message)
 
-    @ray.remote(num_cpus=0)
     class Sender:
         def forget(self, peer: Any, number: int) -> float:
             start = time.perf_counter()
@@ -142,7 +138,8 @@ def calls_per_second(seconds: float = 2.0) -> tuple[float, float]:
                 ray.get(peer.take.remote(_MESSAGE))
             return number / (time.perf_counter() - start)
 
-    receiver, sender = Receiver.remote(), Sender.remote()
+    receiver = ray.remote(num_cpus=0)(Receiver).remote()
+    sender = ray.remote(num_cpus=0)(Sender).remote()
     ray.get(sender.ask.remote(receiver, 200))
     forget = max(ray.get(sender.forget.remote(receiver, 3000)) for _ in range(3))
     ask = max(ray.get(sender.ask.remote(receiver, int(400 * seconds))) for _ in range(3))

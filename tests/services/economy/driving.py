@@ -36,6 +36,8 @@ class Play:
     surprises: Sequence[Command | None] = ()
     before: Callable[[str, Command], object] = lambda name, command: None
     """Called before a command is carried out."""
+    turns: list[Turn] = field(default_factory=list)
+    """Turns that have not been answered yet."""
     steps: list[Step] = field(default_factory=list)
     events: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     ledger: list[LedgerEntry] = field(default_factory=list)
@@ -58,13 +60,19 @@ class Play:
         while (minute := self.town.next_minute()) is not None:
             if days is not None and minute // MINUTES_PER_DAY >= days:
                 return
-            yield from self.step(minute)
+            self.ask(minute)
+            yield None
+            yield from self.answered()
 
-    def step(self, minute: int) -> Iterator[Result | None]:
-        """Works off what is due at a minute: once None, then the result of every command."""
-        turns = self.town.advance(minute)
-        self.take_records()
-        yield None
+    def ask(self, minute: int) -> None:
+        """Works off what is due until a firm has a turn, as an exchange does."""
+        while not self.turns and (due := self.town.next_minute()) is not None and due <= minute:
+            self.turns = self.town.advance(due)
+            self.take_records()
+
+    def answered(self) -> Iterator[Result]:
+        """Carries the answers to the turns out, one after the other."""
+        turns, self.turns = self.turns, []
         for name, command in self.decided(turns):
             self.before(name, command)
             self.steps.append((name, command))

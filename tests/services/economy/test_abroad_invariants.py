@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,16 +25,18 @@ def both_played(setups: tuple[TownSetup, TownSetup], seed: int) -> tuple[Play, P
 
 def steps(games: tuple[Play, Play]) -> Iterator[None]:
     """Plays both towns minute by minute; stops whenever no message is under way."""
-    while True:
-        due = [m for game in games if (m := game.town.next_minute()) is not None]
-        if not due:
-            return
-        for home, away in (games, games[::-1]):
-            while home.town.next_minute() == min(due):
-                for _ in home.step(min(due)):
+    while due := [m for game in games if (m := game.town.next_minute()) is not None]:
+        minute = min(due)
+        for game in games:
+            game.ask(minute)
+        while any(game.turns for game in games):
+            for game in games:
+                for _ in game.answered():
                     pass
-                trade(home, away, min(due))
-                yield
+                game.ask(minute)
+            for home, away in (games, games[::-1]):
+                trade(home, away, minute)
+            yield
 
 
 def trade(home: Play, away: Play, minute: int) -> None:
@@ -52,12 +53,14 @@ def trade(home: Play, away: Play, minute: int) -> None:
         away.town.clock(minute)
         answer = away.town.abroad.fill(wish)
         away.take_records()
+        away.ask(minute)
         home.town.clock(minute)
         if isinstance(answer, TradeFill):
             home.town.abroad.settle(answer)
         else:
             home.town.abroad.give_back(answer)
         home.take_records()
+        home.ask(minute)
     home.town.abroad.outbox.clear()
 
 

@@ -1,0 +1,88 @@
+"""Writes days into the run store, at once or while the next day is already being played."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import msgpack
+
+from actors.guard import JournalRow
+from actors.host import DayRecords, Saved
+from services.runs import DayMark, RunStore
+
+
+class WrittenDay(NamedTuple):
+    """A day that is safe in the run folder."""
+
+    day: int
+    mark: DayMark
+    cash: dict[str, float]
+    """Dollars in hand at its end, by firm."""
+
+
+class DayWriter:
+    """Hands whole days to the store, in order.
+
+    Args:
+        store: The run's store.
+        behind: Whether to write in a thread of its own, so that Ray's hosts play the next day
+            meanwhile. At most one day is under way; a day counts as ended only when it is written.
+    """
+
+    def __init__(self, store: RunStore, behind: bool) -> None:
+        self.store = store
+        self._thread = ThreadPoolExecutor(1, "day-writer") if behind else None
+        self._under_way: Future[WrittenDay] | None = None
+
+    def write(
+        self, day: int, records: list[DayRecords], counters: dict[str, int], seconds: float
+    ) -> list[WrittenDay]:
+        """Writes a day; returns the days that have become safe.
+
+        Raises:
+            HanseError: this day or the one before could not be written.
+        """
+        state = {"counters": dict(counters), "seconds": round(seconds, 3)}
+        if self._thread is None:
+            return [self._write(day, records, state)]
+        safe = self.flush()
+        self._under_way = self._thread.submit(self._write, day, records, state)
+        return safe
+
+    def flush(self) -> list[WrittenDay]:
+        """Waits for the day that is being written; returns it.
+
+        Raises:
+            HanseError: it could not be written.
+        """
+        pending, self._under_way = self._under_way, None
+        return [] if pending is None else [pending.result()]
+
+    def journal(self, rows: list[JournalRow]) -> None:
+        """Writes answers that cannot be computed again; they are safe on return.
+
+        Raises:
+            HanseError: they could not be written.
+        """
+        if self._thread is None:
+            self.store.journal(rows)
+        else:
+            self._thread.submit(self.store.journal, rows).result()
+
+    def close(self) -> None:
+        """Ends the thread, after the day that it is writing."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+
+    def _write(self, day: int, records: list[DayRecords], state: dict[str, Any]) -> WrittenDay:
+        saved: Saved = {}
+        cash: dict[str, float] = {}
+        for part in records:
+            self.store.append(part.messages, part.events, part.ledger, part.metrics)
+            saved.update(part.saved)
+            for _, firm, body in part.metrics:
+                cash[firm] = json.loads(body)["cash"]
+        mark = self.store.end_day(day, msgpack.packb({"agents": saved, **state}))
+        return WrittenDay(day, mark, cash)

@@ -1,0 +1,65 @@
+"""What a league needs of whatever carries its agents: this process, or Ray actors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from actors.guard import JournalRow
+from actors.host import DayRecords, Report, Saved
+
+
+class Hosts(Protocol):
+    """All hosts of a league.
+
+    Mail between hosts is opaque to the league: it hands on what a :class:`Report` holds as
+    ``outbound`` (messages in one process; packed batches, or references to them, on Ray).
+    """
+
+    def start(self) -> dict[str, Report]:
+        """Starts all agents of a new run."""
+        ...
+
+    def work(
+        self,
+        minute: int,
+        round_: int,
+        names: Sequence[str],
+        inbound: dict[str, list[Any]],
+        quiet: bool = False,
+        alone_until: int = 0,
+    ) -> dict[str, Report]:
+        """One round on the named hosts; see :meth:`actors.host.Host.work`.
+
+        Raises:
+            HostLost: some hosts have died.
+        """
+        ...
+
+    def end_day(self) -> list[DayRecords]:
+        """Collects the day's records of all hosts."""
+        ...
+
+    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+        """Puts all hosts back to the end of a day, or (``None``) to before the first.
+
+        Returns:
+            For every host the next minute at which an agent wants to be woken.
+        """
+        ...
+
+    def revive(self, names: list[str]) -> None:
+        """Replaces lost hosts by new ones."""
+        ...
+
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """All agents' summaries."""
+        ...
+
+    def handling(self) -> list[dict[str, object]]:
+        """What each host is busy with, for the doctor."""
+        ...
+
+    def close(self) -> None:
+        """Ends all hosts."""
+        ...

@@ -1,0 +1,168 @@
+"""Trade between two towns: an order leaves one, goods and a bill come from the other (ours)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from services.economy.abroad import TradeFill, TradeOrder, TradeRefused
+from services.economy.catalogue import GREEN, ROASTED
+from services.economy.commands import OrderAbroad, PostListing
+from services.economy.town import Town
+from tests.services.economy.by_hand import (
+    balance,
+    calm_town,
+    cash,
+    do,
+    evening,
+    events,
+    firms,
+    income,
+    morning,
+    notices,
+    refusal,
+)
+
+Towns = tuple[Town, Town]
+
+
+def two_towns(**values: Any) -> Towns:
+    """Home and abroad at 09:00 of day 0; freight is 0.25 dollars a kilogram and takes two days."""
+    towns = tuple(
+        calm_town(name=name, foreign_trade=True, spoilage_per_day=0.0, **values)
+        for name in ("home", "abroad")
+    )
+    for town in towns:
+        morning(town, 0)
+    return towns[0], towns[1]
+
+
+def order(home: Town, qty: int = 10, max_price: float = 5.0) -> TradeOrder:
+    """Roaster A of the home town orders green coffee abroad."""
+    do(home, "roaster_A", OrderAbroad(item_id=GREEN, qty=qty, max_price=max_price))
+    [wanted] = home.abroad.outbox
+    home.abroad.outbox.clear()
+    return TradeOrder(
+        order=wanted.id,
+        town="home",
+        reply_to="exchange_home",
+        item=wanted.item,
+        qty=wanted.qty,
+        max_price=wanted.max_price,
+    )
+
+
+def on_offer(abroad: Town, **asks: float) -> None:
+    """Both farmers abroad list 6 kg each at these prices."""
+    for firm, price in asks.items():
+        do(abroad, firm, PostListing(item_id=GREEN, qty=6, asking_price=price))
+
+
+def test_an_order_sets_the_most_that_it_can_cost_and_the_room_aside() -> None:
+    home, _ = two_towns()
+    before = cash(home, "roaster_A")
+    order(home)
+    assert cash(home, "roaster_A") == before - 10 * (5.0 + 0.25)
+    assert balance(home, "roaster_A", "escrow") == 52.5
+    assert home.firms["roaster_A"].incoming[GREEN] == 10
+    assert income(home, "roaster_A") == -30, "nothing is lost yet"
+
+
+def test_the_other_town_sells_from_its_listings_the_cheapest_first_for_cash() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5, farmer_B=4.0)
+    filled = abroad.abroad.fill(order(home))
+    assert filled == TradeFill(
+        order="F1", town="abroad", item=GREEN, qty=10, total_micros=(6 * 4_000_000 + 4 * 4_500_000)
+    )
+    assert cash(abroad, "farmer_B") == 15_000 - 25 + 24
+    assert cash(abroad, "farmer_A") == 15_000 - 25 + 18
+    assert income(abroad, "farmer_B") == -25 + 24 - 12
+    assert list(abroad.state.listings) == ["L1"]
+    assert abroad.state.listings["L1"].qty == 2
+
+
+def test_goods_bought_abroad_arrive_after_the_freight_days_at_price_and_freight() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5, farmer_B=4.0)
+    filled = abroad.abroad.fill(order(home))
+    assert isinstance(filled, TradeFill)
+    home.abroad.settle(filled)
+    assert balance(home, "roaster_A", "escrow") == 0
+    assert balance(home, "roaster_A", "goods_in_transit") == 42 + 2.5
+    assert cash(home, "roaster_A") == 15_000 - 30 - 44.5
+    evening(home, 1)
+    assert home.firms["roaster_A"].kg.get(GREEN, 0) == 0
+    morning(home, 2)
+    assert home.firms["roaster_A"].kg[GREEN] == 10
+    assert home.firms["roaster_A"].cost[GREEN] == 44_500_000
+    assert home.state.clearing + abroad.state.clearing == 0
+
+
+def test_what_is_not_to_be_had_comes_back_in_money_and_room() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5, farmer_B=5.01)
+    filled = abroad.abroad.fill(order(home))
+    assert isinstance(filled, TradeFill)
+    assert filled.qty == 6, "the other's price is above the limit"
+    home.abroad.settle(filled)
+    assert cash(home, "roaster_A") == 15_000 - 30 - 6 * (4.5 + 0.25)
+    assert home.firms["roaster_A"].incoming[GREEN] == 6
+
+
+def test_an_order_that_nobody_fills_costs_nothing_and_is_told() -> None:
+    home, abroad = two_towns()
+    refused = abroad.abroad.fill(order(home))
+    assert isinstance(refused, TradeRefused)
+    home.abroad.give_back(refused)
+    assert cash(home, "roaster_A") == 15_000 - 30
+    assert home.firms["roaster_A"].incoming[GREEN] == 0
+    assert notices(home, "roaster_A") == ["F1 could not be filled: nothing on offer at that price"]
+
+
+def test_an_answer_that_comes_twice_is_settled_once() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5)
+    filled = abroad.abroad.fill(order(home))
+    assert isinstance(filled, TradeFill)
+    home.abroad.settle(filled)
+    before = home.dump()
+    home.abroad.settle(filled)
+    home.abroad.give_back(TradeRefused(order="F1", reason="late"))
+    assert home.dump() == before
+
+
+def test_an_order_needs_a_router_money_and_room() -> None:
+    command = OrderAbroad(item_id=GREEN, qty=10, max_price=5.0)
+    lonely = calm_town()
+    morning(lonely, 0)
+    assert refusal(lonely, "roaster_A", command) == "no_foreign_trade"
+    home, _ = two_towns(firms=firms(roaster_A={"cash": 82.49}))
+    assert refusal(home, "roaster_A", command) == "insufficient_cash"
+    home, _ = two_towns(firms=firms(roaster_A={"stock": {ROASTED: 111}}))
+    assert refusal(home, "roaster_A", command) == "inventory_cap"
+    for qty in (0, -1):
+        wrong = command.model_copy(update={"qty": qty})
+        assert refusal(home, "roaster_A", wrong) == "quantity_out_of_range"
+    assert refusal(home, "roaster_A", command.model_copy(update={"item_id": "tea"})) == (
+        "unknown_item"
+    )
+
+
+def test_a_town_tells_routers_its_lowest_asks_and_what_is_really_there() -> None:
+    _, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5, farmer_B=4.0)
+    quote = abroad.abroad.quote("exchange_abroad", 3)
+    assert (quote.asks, quote.kg, quote.load) == ({GREEN: 4.0}, {GREEN: 12}, 3)
+
+
+def test_both_sides_of_a_trade_are_in_the_event_log() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=4.5)
+    for town in (home, abroad):
+        town.drain()
+    filled = abroad.abroad.fill(order(home, qty=6))
+    assert isinstance(filled, TradeFill)
+    home.abroad.settle(filled)
+    [sold], [bought] = events(abroad, "trade"), events(home, "trade")
+    assert (sold["direction"], sold["qty"], sold["amount"]) == ("export", 6, 27.0)
+    assert (bought["direction"], bought["qty"], bought["amount"]) == ("import", 6, 28.5)
