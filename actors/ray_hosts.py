@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import logging
 import os
 import resource
 import sys
@@ -25,13 +24,13 @@ from ray.exceptions import RayActorError, RayTaskError
 from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import DayRecords, Host, Report, Saved
+from actors.local_ray import start_ray
 from actors.lost import HostLost
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import pack, unpack
 
 CONTROL = "control"
-OBJECT_STORE_BYTES = 200_000_000
 
 
 class HostActor:
@@ -293,33 +292,3 @@ class RayHosts:
                 if isinstance(error.cause, HanseError):
                     raise error.cause from None
         raise HostLost(lost)
-
-
-def start_ray() -> bool:
-    """Starts Ray on this machine, on loopback, unless it runs already; tells whether it did.
-
-    Raises:
-        HanseError: Ray cannot start.
-    """
-    if ray.is_initialized():
-        return False
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        ray.init(
-            address=os.environ.get("RAY_ADDRESS"),
-            include_dashboard=None if os.environ.get("RAY_ADDRESS") else False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **(
-                {}
-                if os.environ.get("RAY_ADDRESS")
-                else {"object_store_memory": OBJECT_STORE_BYTES, "_node_ip_address": "127.0.0.1"}
-            ),
-        )
-    except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise HanseError(
-            f"Ray cannot start: {first}; check with: hanse doctor, or run without it:"
-            " --placement inline"
-        ) from error
-    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from services.cli.local_ray import local_ray
+from actors.local_ray import local_ray
 
 
 def answer() -> bool:

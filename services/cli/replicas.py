@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from actors.local_ray import local_ray
 from services.cli.comparison import Sweep
 from services.cli.console import note, typed
 from services.cli.folders import RUNS
-from services.cli.local_ray import local_ray
 from services.errors import HanseError
 
 if TYPE_CHECKING:

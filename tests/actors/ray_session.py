@@ -11,7 +11,7 @@ import pytest
 def ray_session() -> Iterator[None]:
     """Ray on this machine, started once and ended after the last test that needs it."""
     ray = pytest.importorskip("ray")
-    from actors.ray_hosts import start_ray
+    from actors.local_ray import start_ray
 
     started = start_ray()
     yield

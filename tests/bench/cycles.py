@@ -50,7 +50,7 @@ def bench(table: Bench, cycles: int = 200, on_ray: int = 200) -> None:
     import ray
     from ray.util.state import list_actors
 
-    from actors.ray_hosts import start_ray
+    from actors.local_ray import start_ray
 
     start_ray()
     try:

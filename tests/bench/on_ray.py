@@ -44,7 +44,7 @@ def bench_turn(table: Bench, times: int) -> None:
     """Wall time that Ray and the league add to an agent's turn."""
     import ray
 
-    from actors.ray_hosts import start_ray
+    from actors.local_ray import start_ray
 
     start_ray()
     try:

@@ -17,7 +17,8 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
     """Runs the league once and prints memory on day 10 and at the end, and the throughput."""
     import ray
 
-    from actors.ray_hosts import resident_bytes, start_ray
+    from actors.local_ray import start_ray
+    from actors.ray_hosts import resident_bytes
 
     start_ray()
     try:
