@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic_core import to_json
 
-from services.messages import MINUTES_PER_DAY, Channel, Message, Payload
+from services.messages import MINUTES_PER_DAY, Channel, Message, Payload, envelope
 
 EventRow = tuple[int, int, str, int, str, str, str]
 """(minute, round, agent, ordinal, kind, subject, body as JSON)."""
@@ -82,14 +83,14 @@ class Context:
     ) -> Message:
         """Sends a message; it is delivered in the next round of this minute."""
         self.number = number = self.number + 1
-        message = Message.trusted(
-            sender=self.agent,
-            number=number,
-            recipient=recipient,
-            channel=channel or payload.channel,
-            sent_at=self.clock.now,
-            payload=payload,
-            in_reply_to=in_reply_to,
+        message = envelope(
+            self.agent,
+            number,
+            recipient,
+            channel or payload.channel,
+            self.clock.now,
+            payload,
+            in_reply_to,
         )
         self.outbox.append(message)
         return message
@@ -129,18 +130,30 @@ class Context:
 
         The body is a dictionary, or JSON text.
         """
-        self.entries = entry = self.entries + 1
-        clock = self.clock
-        text = body if isinstance(body, str) else to_json(body).decode()
-        self.events.append((clock.now, clock.round, self.agent, entry, kind, subject, text))
+        self.record_all([(kind, subject, body)])
+
+    def record_all(self, facts: Iterable[tuple[str, str, dict[str, Any] | str]]) -> None:
+        """As :meth:`record`, for many facts: (kind, subject, body)."""
+        now, round_, agent, entry = self.clock.now, self.clock.round, self.agent, self.entries
+        put = self.events.append
+        for kind, subject, body in facts:
+            entry += 1
+            text = body if body.__class__ is str else to_json(body).decode()
+            put((now, round_, agent, entry, kind, subject, text))
+        self.entries = entry
 
     def book(self, firm: str, debit: str, credit: str, micros: int, reference: str) -> None:
         """Notes a ledger entry of ``micros`` micro-dollars in the run's ledger."""
-        self.entries = entry = self.entries + 1
-        clock = self.clock
-        self.ledger.append(
-            (clock.now, clock.round, self.agent, entry, firm, debit, credit, micros, reference)
-        )
+        self.book_all([(firm, debit, credit, micros, reference)])
+
+    def book_all(self, postings: Iterable[tuple[str, str, str, int, str]]) -> None:
+        """As :meth:`book`, for many entries: (firm, debit, credit, micros, reference)."""
+        now, round_, agent, entry = self.clock.now, self.clock.round, self.agent, self.entries
+        put = self.ledger.append
+        for posting in postings:
+            entry += 1
+            put((now, round_, agent, entry, *posting))
+        self.entries = entry
 
     def measure(self, day: int, agent: str, figures: dict[str, Any]) -> None:
         """Notes an agent's figures at the end of a day."""

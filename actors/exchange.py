@@ -12,6 +12,7 @@ from services.economy.observation import Observation
 from services.economy.results import Result, RowsView
 from services.economy.setup import TownSetup
 from services.economy.town import Town
+from services.economy.town import Turn as TownTurn
 from services.messages import MINUTES_PER_DAY, Channel, Letter, Message, Payload
 
 
@@ -218,21 +219,21 @@ class Exchange(Agent):
                 self.town.skip(firm)
             else:
                 self._results[firm] = self.town.apply(firm, command)
-        self._hand_over(context)
         self._go_on(context)
 
     def _go_on(self, context: Context) -> None:
+        """Works off what is due in the town until it is somebody's turn, or nothing is due."""
         town = self.town
-        while (minute := town.next_minute()) is not None and minute <= context.now:
+        turns: list[TownTurn] = []
+        while not turns and (minute := town.next_minute()) is not None and minute <= context.now:
             turns = town.advance(minute)
-            self._hand_over(context)
             if self.routers and town.state.day != self._quoted_day and not town.closed:
                 self._quote(context)
-            if turns:
-                for firm, reason in turns:
-                    self._ask(firm, reason, context)
-                return
-        self._sleep(context)
+        self._hand_over(context)
+        for firm, reason in turns:
+            self._ask(firm, reason, context)
+        if not turns:
+            self._sleep(context)
 
     def _ask(self, firm: str, reason: str | None, context: Context) -> None:
         observation = None
@@ -256,8 +257,9 @@ class Exchange(Agent):
 
     def _news(self, context: Context) -> None:
         """Trade abroad may have given a firm a turn, now or sooner than planned."""
-        self._hand_over(context)
-        if not self._asked:
+        if self._asked:
+            self._hand_over(context)
+        else:
             self._go_on(context)
 
     def _routed(self, message: Message, context: Context) -> bool:
@@ -299,9 +301,7 @@ class Exchange(Agent):
             context.send(self.routers[0], wish)
         town.abroad.outbox.clear()
         records = town.drain()
-        for kind, subject, body in records.events:
-            context.record(kind, subject, body)
-        for entry in records.ledger:
-            context.book(*entry)
+        context.record_all(records.events)
+        context.book_all(records.ledger)
         for day, firm, figures in records.figures:
             context.measure(day, firm, figures)

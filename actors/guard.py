@@ -109,7 +109,7 @@ class Guard:
         try:
             if agent.untrusted:
                 self._watchdog.run(agent.name, self.turn_timeout, lambda: handler(*arguments))
-                _check(fork)
+                _check(fork, context.number)
             else:
                 handler(*arguments)
         except TooSlow:
@@ -209,17 +209,20 @@ class Guard:
             context.reply(message, TurnMissed(reason=reason, detail=detail))
 
 
-def _check(context: Context) -> None:
+def _check(context: Context, sent_before: int) -> None:
     """Validation where messages enter the system: a user's agent may have bypassed the models.
 
     Raises:
-        Rubbish: something that it sent does not fit, or it wants to be woken at no minute.
+        Rubbish: something that it sent does not fit or is not its own, or it wants to be woken at
+            no minute.
     """
-    for message in context.outbox[: SEND_LIMIT + 1]:
+    for number, message in enumerate(context.outbox[: SEND_LIMIT + 1], sent_before + 1):
         try:
+            if (message.sender, message.number) != (context.agent, number):
+                raise ValueError("it is not its own")
             Message.model_validate(message.model_dump(warnings=False))
             payload_class(message.payload_type)
         except (ValidationError, ValueError, AttributeError, TypeError, HanseError) as error:
-            raise Rubbish(f"sent {type(message.payload).__name__} that does not fit") from error
+            raise Rubbish("sent a message that does not fit its model or is not its own") from error
     if not all(isinstance(minute, int) for minute in context.wakes):
         raise Rubbish("wants to be woken at no minute")

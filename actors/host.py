@@ -221,22 +221,11 @@ class Host:
             if not context.outbox:
                 continue
             for m in context.outbox:
-                payload = m.payload
-                rows.append(
-                    (
-                        minute,
-                        round_,
-                        name,
-                        m.number,
-                        m.recipient,
-                        m.channel,
-                        payload.type,  # type: ignore[attr-defined]
-                        m.in_reply_to,
-                        m.trace,
-                        payload.log_body(),
-                    )
-                )
-                host = directory.get(m.recipient)
+                payload, recipient = m.payload, m.recipient
+                kind = payload.type  # type: ignore[attr-defined]
+                about = (recipient, m.channel, kind, m.in_reply_to, m.trace, payload.log_body())
+                rows.append((minute, round_, name, m.number, *about))
+                host = directory.get(recipient)
                 if host == own:
                     mail.append(m)
                 elif host is not None:

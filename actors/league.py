@@ -224,6 +224,8 @@ class League:
             self._play(0, self._hosts.start())
             return []
         minute = min((w for w in self._wakes.values() if w is not None), default=None)
+        if minute is not None and minute >= self.config.days * MINUTES_PER_DAY:
+            minute = None  # nobody is woken after the last day
         if minute is not None and minute // MINUTES_PER_DAY <= self._day:
             self._dirty = True
             self._play(minute)

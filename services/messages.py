@@ -132,11 +132,6 @@ class Message(BaseModel):
     trace: str | None = None
     """W3C ``traceparent`` of the span that sent the message."""
 
-    @classmethod
-    def trusted(cls, **values: Any) -> Self:
-        """A message from values of our own making, without validation."""
-        return _trusted(cls, values)
-
     @property
     def id(self) -> str:
         """``sender#number``, unique in a run."""
@@ -146,6 +141,37 @@ class Message(BaseModel):
     def payload_type(self) -> str:
         """The payload's registered name."""
         return self.payload.type  # type: ignore[attr-defined, no-any-return]
+
+
+_ENVELOPE_FIELDS = set(Message.model_fields)
+
+
+def envelope(
+    sender: str,
+    number: int,
+    recipient: str,
+    channel: Channel,
+    sent_at: int,
+    payload: Payload,
+    in_reply_to: str | None,
+) -> Message:
+    """A message from values of our own making, without validation: it is the hottest path."""
+    message = Message.__new__(Message)
+    values = {
+        "sender": sender,
+        "number": number,
+        "recipient": recipient,
+        "channel": channel,
+        "sent_at": sent_at,
+        "payload": payload,
+        "in_reply_to": in_reply_to,
+        "trace": None,
+    }
+    _put(message, "__dict__", values)
+    _put(message, "__pydantic_fields_set__", _ENVELOPE_FIELDS)
+    _put(message, "__pydantic_extra__", None)
+    _put(message, "__pydantic_private__", None)
+    return message
 
 
 class Letter(Payload):

@@ -6,6 +6,7 @@ Here: strategies and the function that finds them by name. Not here: the rules o
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -63,7 +64,7 @@ def make_strategy(
         raise
     except Exception as error:
         raise HanseError(
-            f"{where}: firms.{firm}.options: strategy {name!r} cannot be made: {error}"
+            f"{where}: firms.{firm}.options: strategy {name!r} cannot be made: {_line(error)}"
         ) from error
     if not isinstance(strategy, Strategy):
         raise HanseError(
@@ -96,9 +97,9 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
             if module_name.endswith(".py")
             else (_load_module(module_name))
         )
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise HanseError(
-            f"{key}: {name!r} cannot be imported: {type(error).__name__}: {error};"
+            f"{key}: {name!r} cannot be imported: {type(error).__name__}: {_line(error)};"
             " check the path and what the module imports"
         ) from error
     found = getattr(module, class_name, None)
@@ -115,6 +116,10 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
     return found  # type: ignore[no-any-return]
 
 
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
 def _load_module(name: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
@@ -126,7 +131,8 @@ def _load_file(path: Path) -> ModuleType:
     path = path.resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    name = f"hanse_strategy_{path.stem}_{abs(hash(str(path)))}"
+    # The same in every process: the name may reach the log in an object's representation.
+    name = f"hanse_strategy_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

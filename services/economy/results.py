@@ -222,7 +222,7 @@ class Result(Payload):
         return self.data.values.get(name) if isinstance(self.data, Values) else None
 
 
-class Refusal(Exception):  # noqa: N818 - it is the rules' answer, not an error
+class Refusal(Exception):
     """Raised by a rule that refuses a command, before anything was changed."""
 
     def __init__(self, code: str, detail: str) -> None:

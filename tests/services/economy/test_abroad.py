@@ -166,3 +166,14 @@ def test_both_sides_of_a_trade_are_in_the_event_log() -> None:
     [sold], [bought] = events(abroad, "trade"), events(home, "trade")
     assert (sold["direction"], sold["qty"], sold["amount"]) == ("export", 6, 27.0)
     assert (bought["direction"], bought["qty"], bought["amount"]) == ("import", 6, 28.5)
+
+
+def test_goods_that_are_not_there_any_more_are_not_sold_abroad() -> None:
+    home, abroad = two_towns(firms=firms(farmer_A={"cash": 30.0}))
+    on_offer(abroad, farmer_A=4.0, farmer_B=4.5)
+    morning(abroad, 1)
+    assert not abroad.firms["farmer_A"].live
+    filled = abroad.abroad.fill(order(home, qty=6))
+    assert isinstance(filled, TradeFill)
+    assert filled.total_micros == 6 * 4_500_000
+    assert abroad.firms["farmer_A"].kg[GREEN] == 60

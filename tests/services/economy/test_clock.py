@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from services.economy.catalogue import GREEN, ROASTED
 from services.economy.commands import (
     AcceptOffer,
+    Command,
     MakeOffer,
     PayInvoice,
     PostListing,
@@ -213,3 +216,33 @@ def test_a_town_that_is_written_out_and_read_back_goes_on_as_if_nothing_had_been
                 one.apply(turn.firm, WAIT)
     assert other.drain() == town.drain()
     assert other.dump() == town.dump()
+
+
+def test_a_firm_that_is_busy_until_closing_time_is_not_called_back_any_more_that_day() -> None:
+    town = calm_town(HANSE)
+    morning(town, 1)
+    town.clock(1440 + 1110)
+    town.apply("roaster_A", WAIT)
+    do(town, "farmer_A", SendMessage(recipient="roaster_A", title="hello", body="still there?"))
+    late = town.next_minute()
+    while late is not None and late < 2 * 1440:
+        assert "roaster_A" not in [turn.firm for turn in town.advance(late)]
+        late = town.next_minute()
+    assert "roaster_A" in [turn.firm for turn in morning(town, 2)]
+
+
+def test_a_command_that_is_not_the_economys_is_refused_and_costs_its_time() -> None:
+    class Dance(Command):
+        type: Literal["dance_for_the_clock_test"] = "dance_for_the_clock_test"
+
+    town = at_work()
+    result = town.apply("roaster_A", Dance())
+    assert (result.ok, result.code) == (False, "unknown_command")
+    assert next_turns(town)[0] == 570
+
+
+def test_who_wants_no_observations_loses_its_notices_on_request() -> None:
+    town = at_work()
+    town.world.notify(town.firms["roaster_A"], "news")
+    town.dismiss_notices("roaster_A")
+    assert town.firms["roaster_A"].notices == []

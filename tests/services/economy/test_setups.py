@@ -134,3 +134,18 @@ def test_a_named_stream_depends_on_its_name_alone() -> None:
     assert 0 <= min(drawn) < 0.01
     assert 0.99 < max(drawn) < 1
     assert 0.47 < sum(drawn) / 1000 < 0.53
+
+
+def test_an_item_is_worth_what_can_be_had_for_what_becomes_of_it() -> None:
+    """Roasted coffee what consumers pay; green coffee 0.85 of that less 3.00 for labour."""
+    catalogue = standard_catalogue()
+    prices = {ROASTED: 18.0, ROASTED_SPECIALTY: 50.0}
+    worth = {item: catalogue.break_even_cost(item, prices) for item in catalogue.items}
+    assert worth == {
+        GREEN: 12_300_000,
+        ROASTED: 18_000_000,
+        GREEN_SPECIALTY: 36_000_000,
+        ROASTED_SPECIALTY: 50_000_000,
+    }
+    assert catalogue.break_even_cost(GREEN, {ROASTED: 1.0}) == 0
+    assert catalogue.break_even_cost(GREEN, {}) is None
