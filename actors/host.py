@@ -7,7 +7,7 @@ This is plain Python. A league calls it directly (placement ``inline``) or throu
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -54,6 +54,10 @@ class DayRecords(NamedTuple):
     counters: dict[str, int]
 
 
+Tap = Callable[[int, int, Sequence[Message]], None]
+"""(minute, round, the messages sent by this host's agents); it must not keep the host waiting."""
+
+
 def _delivery_order(message: Message) -> tuple[str, str, int]:
     return message.recipient, message.sender, message.number
 
@@ -88,6 +92,8 @@ class Host:
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
+        self.tap: Tap | None = None
+        """Called after every round with what was sent in it: the monitors' place to watch."""
         self.handling: tuple[str, Message | None] | None = None
         """(agent, message) while a handler runs."""
         self._round_began = 0.0
@@ -210,6 +216,9 @@ class Host:
         outbound: dict[str, list[Message]] = {}
         minute, round_ = self.clock.now, self.clock.round
         directory, own, rows, mail = self.directory, self.name, self._rows, self._mail
+        if self.tap is not None:
+            sent = [m for name in self._touched for m in self.contexts[name].outbox]
+            self.tap(minute, round_, sent)
         for name in self._touched:
             context = self.contexts[name]
             for wake in context.wakes:

@@ -59,7 +59,7 @@ class League:
         self.number_of_hosts = hosts
         self.layout = cast.layout(placement, hosts)
         self.counters = dict.fromkeys(COUNTERS, 0)
-        self._hosts: Hosts = (
+        self.hosts: Hosts = (
             InlineHosts(cast, self.layout)
             if placement == "inline"
             else _ray_hosts(cast, self.layout, placement, store.manifest.id)
@@ -196,7 +196,7 @@ class League:
         self._closed = True
         self._status.stop()
         try:
-            self._hosts.close()
+            self.hosts.close()
         finally:
             self._writer.close()
             self.store.close()
@@ -221,7 +221,7 @@ class League:
         if self._fresh:
             self._fresh = False
             self._dirty = True
-            self._play(0, self._hosts.start())
+            self._play(0, self.hosts.start())
             return []
         minute = min((w for w in self._wakes.values() if w is not None), default=None)
         if minute is not None and minute >= self.config.days * MINUTES_PER_DAY:
@@ -261,7 +261,7 @@ class League:
                 if not active:
                     return
                 alone = self._alone_until(active[0]) if len(active) == 1 else 0
-                reports = self._hosts.work(minute, round_, active, inbound, quiet, alone)
+                reports = self.hosts.work(minute, round_, active, inbound, quiet, alone)
             inbound = {}
             due = set()
             for name in sorted(reports):
@@ -291,7 +291,7 @@ class League:
 
     def _end_day(self) -> list[WrittenDay]:
         """Has the day written down: records, every agent's state, digests; all or nothing."""
-        records = self._hosts.end_day()
+        records = self.hosts.end_day()
         for part in records:
             for what, number in part.counters.items():
                 self.counters[what] = self.counters.get(what, 0) + number
@@ -306,7 +306,7 @@ class League:
         self._dirty = False
         if checkpoint is None:
             self._day, self._fresh = 0, True
-            self._wakes = self._hosts.restore(None, self.store.journal_since(0))
+            self._wakes = self.hosts.restore(None, self.store.journal_since(0))
             return
         state = msgpack.unpackb(checkpoint.state, strict_map_key=False)
         if sorted(state["agents"]) != self.cast.names:
@@ -321,7 +321,7 @@ class League:
             checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
         )
         journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
-        self._wakes = self._hosts.restore(state["agents"], journal)
+        self._wakes = self.hosts.restore(state["agents"], journal)
 
     def _recover(self, lost: HostLost) -> None:
         """Replaces lost hosts and plays the day again from its beginning.
@@ -342,7 +342,7 @@ class League:
                     self._mark = written.mark
                 restarts = self.counters["host_restarts"] + len(lost.hosts)
                 self.store.discard_day()
-                self._hosts.revive(lost.hosts)
+                self.hosts.revive(lost.hosts)
                 self._restore()
                 self.counters["host_restarts"] = restarts
                 self._done = False
@@ -357,7 +357,7 @@ class League:
 
     def _result(self, seconds: float) -> RunResult:
         firms, actions = [], 0
-        for summary in self._hosts.summaries().values():
+        for summary in self.hosts.summaries().values():
             actions += summary.get("actions", 0)
             for row in summary.get("firms", ()):
                 statement = row["statement"]
@@ -403,7 +403,7 @@ class League:
             "day": self._minute // MINUTES_PER_DAY,
             "round": self._round,
             "messages": self._messages,
-            "waiting_for": self._hosts.handling(),
+            "waiting_for": self.hosts.handling(),
         }
 
 

@@ -163,7 +163,7 @@ def test_a_host_killed_in_the_middle_of_a_day_changes_nothing(
     inline = log_of(league_of_six(), tmp_path / "inline")
     folder = tmp_path / "ray"
     with League.create(league_of_six(placement=placement, hosts=2), folder) as league:
-        hosts: Any = league._hosts
+        hosts: Any = league.hosts
         pid = next(m["pid"] for m in hosts.metrics() if m["host"] == victim)
         work, calls = hosts.work, 0
 

@@ -326,3 +326,13 @@ def test_while_a_handler_runs_the_host_tells_what_it_is_busy_with() -> None:
     [busy] = seen
     assert busy is not None and float(str(busy.pop("seconds"))) >= 0
     assert busy == {"host": "here", "agent": "nick", "message": "zoe#4 (text)"}
+
+
+def test_a_tap_sees_what_is_sent_in_every_round() -> None:
+    here = host("ann", "bob", elsewhere={"carl": "there"})
+    seen: list[tuple[int, int, list[str]]] = []
+    here.tap = lambda minute, round_, sent: seen.append((minute, round_, [m.id for m in sent]))
+    here.work(541, 0, [mail("ann", "zoe", 1, "to bob: to ann: x; to carl: y")], alone_until=542)
+    assert seen == [(541, 0, ["ann#1", "ann#2"])]
+    here.work(541, 1, [])
+    assert seen[1] == (541, 1, ["bob#1"])

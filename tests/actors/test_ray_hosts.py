@@ -63,7 +63,7 @@ def test_health_and_metrics_answer_while_a_round_runs(tmp_path: Path) -> None:
     with League.create(config, tmp_path / "run") as league:
         playing = threading.Thread(target=league.run)
         playing.start()
-        actor = league._hosts.actor("roaster_A")  # type: ignore[attr-defined]
+        actor = league.hosts.actor("roaster_A")  # type: ignore[attr-defined]
         busy, slowest = None, 0.0
         deadline = time.monotonic() + 20
         while busy is None and time.monotonic() < deadline:
@@ -87,7 +87,7 @@ def test_a_paused_host_goes_on_when_told(tmp_path: Path) -> None:
     with League.create(
         league_of_six(placement="packed", hosts=1, days=2), tmp_path / "r"
     ) as league:
-        actor = league._hosts.actor("host-0")  # type: ignore[attr-defined]
+        actor = league.hosts.actor("host-0")  # type: ignore[attr-defined]
         ray.get(actor.pause.remote())
         playing = threading.Thread(target=league.run)
         playing.start()

@@ -55,7 +55,7 @@ def bench_turn(table: Bench, times: int) -> None:
                 tempfile.TemporaryDirectory() as folder,
                 League.create(config, Path(folder) / "run") as league,
             ):
-                hosts: Any = league._hosts
+                hosts: Any = league.hosts
                 rounds: list[tuple[float, int]] = []
                 work = hosts.work
 

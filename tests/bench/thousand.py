@@ -34,7 +34,7 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
             tempfile.TemporaryDirectory() as folder,
             League.create(config, Path(folder) / "run") as league,
         ):
-            hosts: Any = league._hosts
+            hosts: Any = league.hosts
 
             def on_day(progress: Progress) -> None:
                 if progress.day == 10 or progress.day == days - 1 or progress.day % 10 == 0:
