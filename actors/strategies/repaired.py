@@ -14,8 +14,6 @@ from actors.strategies.strategy import Plan
 from services.economy import commands as c
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
 from services.economy.results import (
-    DealsView,
-    ListingsView,
     OffersView,
     Result,
     TrialBalance,
@@ -71,11 +69,7 @@ class Repaired(Scripted):
         roasted = yield from self._roast(books.stock)
         yield from self._list()
         yield from self.clean_bids()
-        listings = yield c.ViewListings()
-        assert isinstance(listings.data, ListingsView)
-        deals = yield c.ViewDeals()
-        assert isinstance(deals.data, DealsView)
-        self.count_inbound(deals.data)
+        listings = yield from self.survey()
         for item, output, share in (
             (GREEN, ROASTED, 0.85),
             (GREEN_SPECIALTY, ROASTED_SPECIALTY, 0.82),
@@ -84,7 +78,7 @@ class Repaired(Scripted):
             made = books.stock.get(output, 0) + int(share * roasted[item])
             under_way = self.inbound.get(item, 0) + self.live.get(item, 0)
             want = self.targets[item] - held - made - under_way
-            yield from self.buy(listings.data.rows, item, min(want, 30))
+            yield from self.buy(listings, item, min(want, 30))
         yield from self.take_offers()
         yield from self.pay(books.cash, 2)
 

@@ -95,6 +95,15 @@ class Scripted(DailyPlan):
             if deal.buyer == self.firm and deal.delivery_day > self.today:
                 self.inbound[deal.item] = self.inbound.get(deal.item, 0) + deal.qty
 
+    def survey(self) -> Generator[c.Command, Result, tuple[Listing, ...]]:
+        """Looks at what others have on offer, and counts what is on the road to this firm."""
+        listings = yield c.ViewListings()
+        assert isinstance(listings.data, ListingsView)
+        deals = yield c.ViewDeals()
+        assert isinstance(deals.data, DealsView)
+        self.count_inbound(deals.data)
+        return listings.data.rows
+
     def buy(self, listings: tuple[Listing, ...], item: str, want: int) -> Plan:
         """Bids on the two cheapest fresh listings of others, a little below their ask."""
         fresh: list[Listing] = []
@@ -179,13 +188,9 @@ class ScriptedRoaster(Scripted):
             yield c.Roast(green_item_id=GREEN, qty_kg=commodity)
         yield from self.sell(stock, (ROASTED, ROASTED_SPECIALTY))
         yield from self.clean_bids()
-        listings = yield c.ViewListings()
-        assert isinstance(listings.data, ListingsView)
-        deals = yield c.ViewDeals()
-        assert isinstance(deals.data, DealsView)
-        self.count_inbound(deals.data)
+        listings = yield from self.survey()
         for item, want in self.wanted(stock, commodity, specialty):
-            yield from self.buy(listings.data.rows, item, want)
+            yield from self.buy(listings, item, want)
         yield from self.take_offers()
         yield from self.pay(cash, 5)
 
@@ -254,15 +259,11 @@ class ScriptedRetailer(Scripted):
         assert isinstance(seen.data, TrialBalance)
         stock, cash = seen.data.stock, seen.data.cash
         yield from self.clean_bids()
-        listings = yield c.ViewListings()
-        assert isinstance(listings.data, ListingsView)
-        deals = yield c.ViewDeals()
-        assert isinstance(deals.data, DealsView)
-        self.count_inbound(deals.data)
+        listings = yield from self.survey()
         targets = ((ROASTED, 62 if festival else 45), (ROASTED_SPECIALTY, 14 if festival else 10))
         for item, target in targets:
             want = target - stock.get(item, 0) - self.inbound.get(item, 0) - self.live.get(item, 0)
-            yield from self.buy(listings.data.rows, item, want)
+            yield from self.buy(listings, item, want)
         yield from self.pay(cash, -3 if self.variant else 5)
         if self.variant == 0:
             yield from self._habits()
