@@ -15,10 +15,12 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from actors.agent import Agent
+from actors.blame import where
 from actors.context import Context
 from actors.exchange import Turn, TurnMissed
 from actors.firm import Rubbish
 from actors.watchdog import TooSlow, Watchdog
+from services.economy.complaints import complaint
 from services.errors import HanseError
 from services.messages import Message, payload_class
 
@@ -183,8 +185,13 @@ class Guard:
     ) -> None:
         del context.outbox[before:]
         self.count("agent_errors")
-        detail = _ADDRESS.sub("0x...", f"{type(error).__name__}: {error}")[:500]
+        said = str(error)
+        if isinstance(error, ValidationError) and error.errors():
+            said = f"{error.title}: {complaint(error)}"
+        detail = _ADDRESS.sub("0x...", f"{type(error).__name__}: {said}")[:500]
         body = {"agent": agent.name, "error": type(error).__name__, "detail": detail}
+        if place := where(error, agent):
+            body["where"] = place
         context.record("agent_error", agent.name, body)
         self._miss(context, message, "rubbish" if isinstance(error, Rubbish) else "error", detail)
 
@@ -212,16 +219,25 @@ class Guard:
 def _check(context: Context, sent_before: int) -> None:
     """Validation where messages enter the system: a user's agent may have bypassed the models.
 
+    What it sent is replaced by copies, as another process would get them, so that it shares nothing
+    with its recipients in one process either.
+
     Raises:
-        Rubbish: something that it sent does not fit or is not its own, or it wants to be woken at
-            no minute.
+        Rubbish: something that it sent does not fit or is not its own, it wants to be woken at no
+            minute, or it tried to write what only an exchange writes.
     """
+    if context.ledger or context.figures:
+        raise Rubbish("tried to keep the books, which only an exchange does")
+    for row in context.events:
+        if any(mark in text for text in (row[4], row[5]) for mark in "\t\n\r"):
+            raise Rubbish("recorded a kind or subject with a tab or a line break")
     for number, message in enumerate(context.outbox[: SEND_LIMIT + 1], sent_before + 1):
         try:
             if (message.sender, message.number) != (context.agent, number):
                 raise ValueError("it is not its own")
-            Message.model_validate(message.model_dump(warnings=False))
             payload_class(message.payload_type)
+            copy = Message.model_validate(message.model_dump(warnings=False))
+            context.outbox[number - sent_before - 1] = copy
         except (ValidationError, ValueError, AttributeError, TypeError, HanseError) as error:
             raise Rubbish("sent a message that does not fit its model or is not its own") from error
     if not all(isinstance(minute, int) for minute in context.wakes):

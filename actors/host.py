@@ -72,7 +72,8 @@ class Host:
         make: Makes an agent by its name, as it is before the first day.
         directory: For every agent of the league the host on which it lives.
         turn_timeout: Seconds that a watched agent may take to handle a message.
-        mailbox_limit: Messages that one agent accepts in a round; more are refused and counted.
+        mailbox_limit: Messages that one agent accepts in a minute; more are refused and counted, so
+            that agents who answer each other without end cannot hold the minute for ever.
     """
 
     def __init__(
@@ -111,6 +112,8 @@ class Host:
         self._wakes: list[tuple[int, str]] = []
         self._scheduled: set[tuple[int, str]] = set()
         self._seen: dict[tuple[str, str], int] = {}
+        self._received: dict[str, int] = {}
+        self._received_at = -1
         self._touched: dict[str, None] = {}
         self._rows: list[tuple[Any, ...]] = []
         self.guard.counters.clear()
@@ -177,23 +180,21 @@ class Host:
                 self._round_began = monotonic()
 
     def _deliver(self, mail: list[Message]) -> None:
-        box, count = "", 0
+        if self.clock.now != self._received_at:
+            self._received_at = self.clock.now
+            self._received.clear()
+        received, limit = self._received, self.mailbox_limit
+        refused: dict[str, int] = {}
         for message in mail:
             name = message.recipient
-            if name != box:
-                self._refuse(box, count)
-                box, count = name, 0
-            count += 1
-            if count <= self.mailbox_limit:
+            count = received[name] = received.get(name, 0) + 1
+            if count <= limit:
                 self._call(name, self.agents[name].handle, message)
-        self._refuse(box, count)
-
-    def _refuse(self, name: str, count: int) -> None:
-        refused = count - self.mailbox_limit
-        if refused > 0:
-            self.guard.count("mail_refused", refused)
-            body = {"count": refused, "limit": self.mailbox_limit}
-            self.contexts[name].record("mail_refused", name, body)
+            else:
+                refused[name] = refused.get(name, 0) + 1
+        for name, count in refused.items():
+            self.guard.count("mail_refused", count)
+            self.contexts[name].record("mail_refused", name, {"count": count, "limit": limit})
 
     def _call(self, name: str, handler: Callable[..., Any], message: Message | None = None) -> None:
         agent = self.agents[name]

@@ -16,7 +16,7 @@ _COMMON = settings(
 settings.register_profile(
     "same",
     _COMMON,
-    max_examples=30,
+    max_examples=20,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
 )

@@ -36,9 +36,9 @@ class Rate:
 
 
 def cash_line(cash: dict[str, float]) -> str:
-    """`farmer_A 15.2k  farmer_B 14.9k ...`, or the sum of a large league."""
+    """`cash: farmer_A 15.2k  farmer_B 14.9k ...`, or the sum of a large league."""
     if len(cash) <= _SHOWN_FIRMS:
-        return "  ".join(f"{firm} {compact(amount)}" for firm, amount in cash.items())
+        return "cash: " + "  ".join(f"{firm} {compact(amount)}" for firm, amount in cash.items())
     return f"cash of {len(cash)} firms {compact(sum(cash.values()))}"
 
 
@@ -49,11 +49,9 @@ class RunDisplay:
 
         with RunDisplay(days=90) as display:
             league.run(on_day=display)
-            display.last_day  # 89
     """
 
     def __init__(self, days: int, first_day: int = 0, *, show: bool = True) -> None:
-        self.last_day: int | None = first_day - 1 if first_day else None
         self._days = days
         self._first_day = first_day
         self._rate = Rate()
@@ -78,7 +76,6 @@ class RunDisplay:
 
     def __call__(self, done: Progress) -> None:
         """Show the day that is done."""
-        self.last_day = done.day
         rate = self._rate.after(done.messages, done.seconds)
         speed = "" if rate is None else f"{rate:,.0f} messages/s"
         if self._live is not None and self._bar is not None:

@@ -64,15 +64,22 @@ def play(
         with stdout, display, open_league() as league:
             result = league.run(on_day=display)
     except KeyboardInterrupt:
-        stopped(folder, display.last_day)
+        stopped(folder)
     show_result(result, folder, as_json=as_json)
 
 
-def stopped(folder: Path, last_day: int | None) -> NoReturn:
-    """Say how far the run got and how it goes on; exits with the code of an interrupt."""
+def stopped(folder: Path) -> NoReturn:
+    """Say how far the run got and how it goes on; exits with the code of an interrupt.
+
+    Args:
+        folder: the run's folder, whose league has closed: days may have been written until then.
+    """
+    from services.runs import Run
+
     if not (folder / "manifest.json").exists():
         note("stopped before the run began")
     else:
-        when = "before the end of day 0" if last_day is None else f"after day {last_day}"
+        day = Run(folder).day
+        when = "before the end of day 0" if day is None else f"after day {day}"
         note(f"stopped {when}; continue with: {typed('hanse', 'resume', folder)}")
     raise typer.Exit(130)

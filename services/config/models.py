@@ -270,7 +270,7 @@ class RunConfig(_Model):
     turn_timeout: Annotated[float, Field(gt=0)] = 10.0
     """Seconds that an agent may take for a turn before it loses it."""
     mailbox_limit: Annotated[int, Field(ge=1)] = 10_000
-    """Messages that may wait for one agent; more are refused and counted."""
+    """Messages that one agent accepts in a minute; more are refused and counted."""
     stop_when_bankrupt: str | None = None
     """The firm whose bankruptcy ends the run."""
     economy: EconomyConfig = Field(default_factory=EconomyConfig)

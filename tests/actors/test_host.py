@@ -57,6 +57,14 @@ class Diarist(Agent):
         return {"lines": len(self.diary)}
 
 
+class Echo(Agent):
+    """Sends everything on to the other one of two, for ever."""
+
+    @handles(Text)
+    def on_text(self, message: Message, context: Context) -> None:
+        context.send("bob" if self.name == "ann" else "ann", message.payload)
+
+
 def host(*names: str, elsewhere: dict[str, str] | None = None, **options: Any) -> Host:
     directory = {**dict.fromkeys(names, "here"), **(elsewhere or {})}
     return Host("here", 7, names, Diarist, directory, **options)
@@ -336,3 +344,11 @@ def test_a_tap_sees_what_is_sent_in_every_round() -> None:
     assert seen == [(541, 0, ["ann#1", "ann#2"])]
     here.work(541, 1, [])
     assert seen[1] == (541, 1, ["bob#1"])
+
+
+def test_agents_that_answer_each_other_without_end_are_stopped_by_their_mailboxes() -> None:
+    names = ["ann", "bob"]
+    here = Host("here", 0, names, Echo, dict.fromkeys(names, "here"), mailbox_limit=50)
+    report = here.work(541, 0, [mail("ann", "zoe", 1, "hello")], alone_until=542)
+    assert not report.due
+    assert here.end_day().counters == {"mail_refused": 1}

@@ -41,6 +41,8 @@ class Play:
     steps: list[Step] = field(default_factory=list)
     events: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     ledger: list[LedgerEntry] = field(default_factory=list)
+    sound: bool = True
+    """False once the original's rules have let a deal at a negative price pass (note, W12)."""
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     """The event log as a league would have written it."""
 
@@ -108,7 +110,10 @@ class Play:
         for kind, subject, body in records.events:
             text = body if isinstance(body, str) else json.dumps(body)
             self.rows.append((minute, 0, "exchange", len(self.rows) + 1, kind, subject, text))
-            self.events.append((kind, subject, json.loads(text)))
+            body = json.loads(text)
+            self.events.append((kind, subject, body))
+            if kind == "deal" and body["unit_price"] < 0:
+                self.sound = False
         self.ledger += records.ledger
 
 

@@ -61,7 +61,7 @@ class Merchant(Strategy):
         return c.PostListing(
             item_id=item,
             qty=rng.randint(1, firm.kg[item]),
-            asking_price=rng.choice((0.333, 2.5, 9.99, round(rng.uniform(0.01, 90), 3))),
+            asking_price=rng.choice((-3.5, 0.333, 2.5, 9.99, round(rng.uniform(0.01, 90), 3))),
         )
 
     def _bid(self, firm: FirmState, rng: random.Random) -> c.Command | None:
@@ -69,9 +69,10 @@ class Merchant(Strategy):
         if not listings:
             return None
         listing = rng.choice(listings)
+        price = round(listing.asking_price * rng.uniform(0.5, 2), rng.randint(1, 4))
         return c.MakeOffer(
             listing_id=listing.id,
-            offered_price=round(listing.asking_price * rng.uniform(0.5, 2), rng.randint(1, 4)),
+            offered_price=max(-c.LIMIT, min(c.LIMIT, price)),
             qty=rng.randint(1, listing.qty),
             payment_terms_days=rng.choice((0, 0, 1, 2, 30)),
         )
