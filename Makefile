@@ -10,6 +10,7 @@ SHELL := /bin/sh
 
 ARGS ?=
 BIN := .venv/bin
+SOURCES := actors services policies monitors tests
 STAMP := .venv/.installed
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -32,12 +33,12 @@ test: lint ## Lint, check the format and the types, run the tests
 	$(BIN)/python -m pytest
 
 lint: $(STAMP) ## Lint and check the format
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
 
 format: $(STAMP) ## Format the code and apply the safe fixes of the linter
-	$(BIN)/ruff check --fix-only --quiet .
-	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only --quiet $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
 
 bench: $(STAMP) ## Run the benchmarks (ARGS="..." is passed on to `tests.bench`)
 	@$(BIN)/python -m tests.bench $(ARGS)

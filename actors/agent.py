@@ -2,6 +2,10 @@
 
 The whole life of an agent, without a league and without Ray::
 
+    from actors.agent import Agent, handles
+    from actors.context import Context
+    from services.messages import Message, Text
+
     class Greeter(Agent):
         @handles(Text)
         def on_text(self, message: Message, context: Context) -> None:

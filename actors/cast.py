@@ -29,7 +29,19 @@ DEFAULT_ORDERS = {
 
 
 class Cast:
-    """Makes the agents of a run from its configuration; the same everywhere."""
+    """Makes the agents of a run from its configuration; the same everywhere.
+
+    A subclass brings agents of its own into a league (``League.create(..., cast=WithGreeter)``); it
+    must live in a module that can be imported where the hosts are::
+
+        class WithGreeter(Cast):
+            def __init__(self, config: RunConfig, source: str = "run file") -> None:
+                super().__init__(config, source)
+                self.names = sorted([*self.names, "greeter"])
+
+            def make(self, name: str) -> Agent:
+                return Greeter(name) if name == "greeter" else super().make(name)
+    """
 
     def __init__(self, config: RunConfig, source: str = "run file") -> None:
         self.config = config

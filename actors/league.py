@@ -22,6 +22,7 @@ from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
 from actors.status import StatusFile
+from actors.strategies.fingerprint import fingerprints
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
@@ -82,18 +83,26 @@ class League:
         self._closed = False
 
     @classmethod
-    def create(cls, config: RunConfig, folder: Path, *, hosts: int | None = None) -> League:
+    def create(
+        cls,
+        config: RunConfig,
+        folder: Path,
+        *,
+        hosts: int | None = None,
+        cast: type[Cast] = Cast,
+    ) -> League:
         """Starts a new run in a new folder.
 
         Args:
             config: What is run.
             folder: Where to; it must not exist, or be empty.
             hosts: For placement ``inline``: on how many in-process hosts (default one).
+            cast: Who plays; a subclass brings agents of its own into the league.
 
         Raises:
             HanseError: the folder cannot be used, or a strategy cannot be made.
         """
-        cast, placement, number = _plan(config, hosts)
+        players, placement, number = _plan(config, hosts, cast)
         manifest = Manifest.describe(
             config.dump(),
             name=config.name,
@@ -102,13 +111,19 @@ class League:
             rules=config.rules,
             placement=placement,
             hosts=number,
+            strategies=fingerprints(firm.strategy for firm in cast.firms),
         )
         store = RunStore.create(Path(folder), manifest)
-        return cls._open(config, store, cast, placement, number)
+        return cls._open(config, store, players, placement, number)
 
     @classmethod
     def resume(
-        cls, folder: Path, *, placement: str | None = None, hosts: int | None = None
+        cls,
+        folder: Path,
+        *,
+        placement: str | None = None,
+        hosts: int | None = None,
+        cast: type[Cast] = Cast,
     ) -> League:
         """Continues a run after its last whole day; the layout may be another one.
 
@@ -119,13 +134,13 @@ class League:
         manifest = Manifest.read(folder)
         config = RunConfig.parse(manifest.config, str(folder / "manifest.json"))
         config = config.with_overrides(source="command line", placement=placement, hosts=hosts)
-        cast, place, number = _plan(config, hosts)
+        players, place, number = _plan(config, hosts, cast)
         if Run(folder).state == "finished":
             raise HanseError(
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
             )
         store = RunStore.open(folder)
-        league = cls._open(config, store, cast, place, number)
+        league = cls._open(config, store, players, place, number)
         try:
             league._restore()
         except BaseException:
@@ -407,8 +422,8 @@ class League:
         }
 
 
-def _plan(config: RunConfig, hosts: int | None) -> tuple[Cast, str, int]:
-    cast = Cast(config)
+def _plan(config: RunConfig, hosts: int | None, kind: type[Cast]) -> tuple[Cast, str, int]:
+    cast = kind(config)
     cast.check()
     placement = config.resolved_placement(len(cast.names))
     players = cast.needs_terminal()

@@ -15,6 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,7 @@ class HostActor:
         self,
         name: str,
         config: dict[str, Any],
+        cast: str,
         names: list[str],
         layout: dict[str, str],
         peers: list[str],
@@ -58,7 +61,7 @@ class HostActor:
             name,
             run.seed,
             names,
-            Cast(run).make,
+            _cast_class(cast)(run).make,
             layout,
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,
@@ -138,6 +141,11 @@ class HostActor:
             "cpu_seconds": time.process_time(),
             "counters": dict(self.host.guard.counters),
         }
+
+
+def _cast_class(name: str) -> type[Cast]:
+    module, _, qualified = name.partition(":")
+    return attrgetter(qualified)(import_module(module))  # type: ignore[no-any-return]
 
 
 def resident_bytes() -> int:
@@ -245,13 +253,16 @@ class RayHosts:
 
     def _make(self, name: str) -> Any:
         remote = ray.remote(concurrency_groups={CONTROL: 2})(HostActor)
+        cast = f"{type(self._cast).__module__}:{type(self._cast).__qualname__}"
         peers = self._names if self._by_reference else []
         # A name is free again only a moment after its actor has died, so a replacement gets a
         # name of its own.
         actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
         return remote.options(
             name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0
-        ).remote(name, self._config, self._agents_of(name), self._layout, peers, str(Path.cwd()))
+        ).remote(
+            name, self._config, cast, self._agents_of(name), self._layout, peers, str(Path.cwd())
+        )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:
         remote = getattr(self._actors[name], method)

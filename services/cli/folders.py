@@ -28,14 +28,14 @@ def find_run(run: str) -> Path:
 
 
 @contextmanager
-def new_folder(out: Path | None, name: str, seed: int) -> Iterator[Path]:
-    """Make the folder of a new run: `out`, or the first free `runs/<name>-seed<seed>-<n>`.
+def new_folder(out: Path | None, stem: str) -> Iterator[Path]:
+    """Make the folder of a new run: `out`, or the first free `runs/<stem>-<n>`.
 
     The folder is taken at once, so two runs that start together get one each. It is removed again
     if nothing was put into it.
     """
     try:
-        folder = _first_free(name, seed) if out is None else _given(out)
+        folder = _first_free(stem) if out is None else _given(out)
     except OSError as error:
         where = error.filename or out or RUNS
         raise HanseError(
@@ -48,11 +48,11 @@ def new_folder(out: Path | None, name: str, seed: int) -> Iterator[Path]:
             folder.rmdir()
 
 
-def _first_free(name: str, seed: int) -> Path:
+def _first_free(stem: str) -> Path:
     RUNS.mkdir(exist_ok=True)
     number = 1
     while True:
-        folder = RUNS / f"{name}-seed{seed}-{number:03}"
+        folder = RUNS / f"{stem}-{number:03}"
         try:
             folder.mkdir()
         except FileExistsError:

@@ -46,7 +46,7 @@ def go_on(
     quiet: bool,
 ) -> None:
     """Run what is left of a run."""
-    from services.cli.session import check_strategies, play
+    from services.cli.session import announce_ray, check_strategies, play, warn_of_changes
     from services.cli.summary import show_result
     from services.config import RunConfig
     from services.runs import Run
@@ -63,17 +63,20 @@ def go_on(
     config = RunConfig.parse(reader.manifest.config, str(folder)).with_overrides(
         source="command line", placement=placement, hosts=hosts
     )
-    played = check_strategies(config, str(folder))
+    checked = check_strategies(config, str(folder))
+    warn_of_changes(reader.manifest.strategies, checked.strategies)
     first_day = 0 if reader.day is None else reader.day + 1
     from actors.league import League
 
     if not quiet:
         note(f"run {folder}, from day {first_day}")
+        if not as_json:
+            announce_ray(checked)
     play(
         lambda: League.resume(folder, placement=placement, hosts=hosts),
         folder,
         config,
         first_day=first_day,
-        show=not (quiet or played),
+        show=not (quiet or checked.played),
         as_json=as_json,
     )

@@ -47,7 +47,7 @@ def run(
     what the file says. A run that is stopped with Ctrl-C or by a crash goes on with `hanse resume`.
     """
     from services.cli.folders import new_folder
-    from services.cli.session import check_strategies, play
+    from services.cli.session import announce_ray, check_strategies, play
     from services.config import load, standard
 
     config = (standard() if file is None else load(file)).with_overrides(
@@ -58,17 +58,19 @@ def run(
         placement=placement,
         hosts=hosts,
     )
-    played = check_strategies(config, "standard league" if file is None else str(file))
-    with new_folder(out, config.name, config.seed) as folder:
+    checked = check_strategies(config, "standard league" if file is None else str(file))
+    with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
         from actors.league import League
 
         if not quiet:
             note(f"run {folder}")
+            if not as_json:
+                announce_ray(checked)
         play(
             lambda: League.create(config, folder),
             folder,
             config,
             first_day=0,
-            show=not (quiet or played),
+            show=not (quiet or checked.played),
             as_json=as_json,
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import typer
 
@@ -19,21 +19,57 @@ if TYPE_CHECKING:
     from services.config import RunConfig
 
 
-def check_strategies(config: RunConfig, source: str) -> bool:
+class Checked(NamedTuple):
+    """What is known about a run before it starts."""
+
+    played: bool
+    """Whether a person plays a firm: a bar would be drawn over the terminal they type in."""
+    ray_actors: int
+    """Ray actors that will carry the agents; 0 without Ray."""
+    strategies: list[str]
+    """The firms' strategies."""
+
+
+def check_strategies(config: RunConfig, source: str) -> Checked:
     """Refuse, before anything is made, a strategy that cannot be imported or does not fit.
 
     Args:
         config: the run.
         source: what the user knows it by, such as the run file's name.
-
-    Returns:
-        Whether a person plays a firm: a bar would be drawn over the terminal they type in.
     """
     from actors.cast import Cast
 
     cast = Cast(config, source)
     cast.check()
-    return bool(cast.needs_terminal())
+    played = bool(cast.needs_terminal())
+    placement = config.resolved_placement(len(cast.names))
+    actors = {"one": len(cast.names), "packed": config.hosts}.get(placement, 0)
+    return Checked(played, 0 if played else actors, [firm.strategy for firm in cast.firms])
+
+
+def warn_of_changes(before: Mapping[str, str], strategies: list[str]) -> None:
+    """A strategy's file is not what it was in the days that are played already: say so.
+
+    Args:
+        before: the digests in the manifest of the run that goes on.
+        strategies: the firms' strategies.
+    """
+    from actors.strategies.fingerprint import changed
+
+    if files := changed(before, strategies):
+        note(
+            f"{', '.join(files)}: changed since the run began; the days from here on are played "
+            "with it as it is now"
+        )
+
+
+def announce_ray(checked: Checked) -> None:
+    """Ray takes seconds to start: say so, and how to do without."""
+    if checked.ray_actors:
+        note(
+            f"starting Ray ({checked.ray_actors} actors; --placement inline runs a league of this"
+            " size without it) ..."
+        )
 
 
 def play(

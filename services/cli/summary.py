@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from services.cli.console import dollars, say, say_json, say_table, typed
 
 if TYPE_CHECKING:
+    from services.runs import Run
     from services.runs.result import FirmResult, RunResult
+    from services.runs.troubles import Refusals
 
 _ROWS_AT_EACH_END = 10
 _ALL_UP_TO = 30
 """A table of more firms than this shows the best and the worst."""
+_LINES_OF_TROUBLE = 8
 
 
 def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
@@ -20,7 +23,14 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     if as_json:
         say_json(result.model_dump(mode="json"))
         return
-    _show_firms(result)
+    from services.runs import Run
+    from services.runs.troubles import refusals
+
+    run = Run(folder)
+    refused = refusals(run)
+    _show_firms(result, refused)
+    _show_refusals(refused)
+    failing = _show_troubles(run, result)
     troubles = [
         f"{name.replace('_', ' ')} {count}" for name, count in result.counters.items() if count
     ]
@@ -36,14 +46,47 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     say(f"run {folder}")
     say()
     say(f"next: {typed('hanse', 'report', folder)}    (charts, as one HTML page)")
+    if failing:
+        say(f"      its section Events lists every error and missed turn of {failing}")
     say(f"      {typed('hanse', 'export', folder, '--to', 'csv')}")
+
+
+def _show_refusals(refused: dict[str, Refusals]) -> None:
+    """A firm of which more than half is refused has misunderstood something: say what."""
+    from services.economy.refusals import REFUSALS
+
+    lines = [
+        f"{firm}: {found.refused:,} of {found.commands:,} commands were refused, most often "
+        f"{found.code}: {REFUSALS.get(found.code, 'the report lists them')}"
+        for firm, found in refused.items()
+        if found.refused * 2 > found.commands
+    ]
+    _say_some(lines)
+
+
+def _show_troubles(run: Run, result: RunResult) -> str:
+    """What failed, each firm's first error; returns the name of the agent that failed most."""
+    if not any(result.counters.get(name) for name in ("agent_errors", "turns_missed")):
+        return ""
+    from services.runs.troubles import troubles
+
+    found = troubles(run)
+    _say_some([f"{trouble.agent}: {trouble}" for trouble in found])
+    return found[0].agent if found else ""
+
+
+def _say_some(lines: list[str]) -> None:
+    for line in lines[:_LINES_OF_TROUBLE]:
+        say(line)
+    if len(lines) > _LINES_OF_TROUBLE:
+        say(f"and {len(lines) - _LINES_OF_TROUBLE} more; the report has them all")
 
 
 def _placement(result: RunResult) -> str:
     return result.placement + (f" on {result.hosts} hosts" if result.placement == "packed" else "")
 
 
-def _show_firms(result: RunResult) -> None:
+def _show_firms(result: RunResult, refused: dict[str, Refusals]) -> None:
     firms = list(result.firms)
     left_out = 0
     if len(firms) > _ALL_UP_TO:
@@ -60,10 +103,11 @@ def _show_firms(result: RunResult) -> None:
             ">net income $",
             ">revenue $",
             ">stock kg",
-            ">messages",
+            ">letters",
             ">deals",
+            ">refused",
         ],
-        [_row(firm, several_towns) for firm in firms],
+        [_row(firm, several_towns, refused.get(firm.firm)) for firm in firms],
     )
     if left_out:
         say(f"The {_ROWS_AT_EACH_END} best and worst; {left_out} more: --json, or the report.")
@@ -75,7 +119,7 @@ def _show_firms(result: RunResult) -> None:
             say(f"{firm.firm} went bankrupt on day {firm.bankrupt_day}")
 
 
-def _row(firm: FirmResult, several_towns: bool) -> list[str]:
+def _row(firm: FirmResult, several_towns: bool, refused: Refusals | None) -> list[str]:
     return [
         firm.firm,
         *([firm.town] if several_towns else []),
@@ -86,6 +130,7 @@ def _row(firm: FirmResult, several_towns: bool) -> list[str]:
         f"{firm.stock_kg:,}",
         f"{firm.messages_sent:,}",
         f"{firm.deals:,}",
+        f"{refused.refused if refused else 0:,}",
     ]
 
 

@@ -1,26 +1,43 @@
 """Starting a new run from a day of another one."""
 
 import sqlite3
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from services.errors import HanseError
+from services.runs import checkpoint as checkpoints
 from services.runs import database
+from services.runs.checkpoint import Checkpoint
 from services.runs.folder import check_free, new_folder
 from services.runs.run import Run
 from services.runs.schema import LOGGED, first_minute
 from services.runs.store import create_database
 
 
-def branch(folder: Path, day: int, target: Path) -> Path:
+def branch(
+    folder: Path,
+    day: int,
+    target: Path,
+    *,
+    config: Mapping[str, Any] | None = None,
+    strategies: Mapping[str, str] | None = None,
+    refit: Callable[[bytes], bytes] | None = None,
+) -> Path:
     """Copies a run up to the end of a day into a new run folder, to be resumed from there.
 
-    The two share nothing afterwards. The original may be running meanwhile.
+    The two share nothing afterwards. The original may be running meanwhile. With another
+    configuration the branch is a run of its own that has the original's first days: its
+    checkpoints belong to its own configuration from then on.
 
     Args:
         folder: The run to leave.
         day: Its last day that the branch is to have.
         target: The folder to make.
+        config: The whole resolved configuration with which the branch goes on; as before if None.
+        strategies: The digests of the strategies' files; as before if None.
+        refit: Turns the state at the end of the day into one that fits the configuration.
 
     Returns:
         The new run folder.
@@ -30,22 +47,25 @@ def branch(folder: Path, day: int, target: Path) -> Path:
     """
     target = Path(target)
     run = Run(folder)
-    manifest = run.manifest.branched(day)
+    manifest = run.manifest.branched(day, config, strategies)
     check_free(target)
-    _check_day(run, day)
+    checkpoint = _checkpoint(run, day)
     with new_folder(target) as building, database.explained(target / database.FILE):
         path = building / database.FILE
         create_database(path, manifest)
         with closing(database.connect_to_write(path)) as connection:
             connection.execute("ATTACH ? AS original", (database.reading_address(run.database),))
             _copy(connection, day)
+            if refit is not None:
+                checkpoints.replace_state(connection, day, refit(checkpoint.state))
         manifest.write(building)
     return target
 
 
-def _check_day(run: Run, day: int) -> None:
-    if run.checkpoint(day) is not None:
-        return
+def _checkpoint(run: Run, day: int) -> Checkpoint:
+    found = run.checkpoint(day)
+    if found is not None:
+        return found
     days = [mark.day for mark in run.marks()]
     has = f"it has those of days {days[0]} to {days[-1]}" if days else "no day is complete yet"
     raise HanseError(f"{run.folder}: there is no checkpoint of day {day}; {has}")

@@ -55,6 +55,13 @@ def write(connection: sqlite3.Connection, mark: Mark, state: bytes) -> None:
     )
 
 
+def replace_state(connection: sqlite3.Connection, day: int, state: bytes) -> None:
+    """Puts another state into the checkpoint of a day; its marks stay."""
+    connection.execute(
+        "UPDATE checkpoints SET state = ? WHERE day = ?", (_compressed(state), day)
+    )
+
+
 def _compressed(state: bytes) -> bytes:
     # With all the memory that zlib can use, the fastest level takes a quarter less time.
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY)

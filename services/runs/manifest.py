@@ -51,6 +51,8 @@ class Manifest(BaseModel):
     hanse_version: str
     git_revision: str | None = None
     versions: dict[str, str]
+    strategies: dict[str, str] = {}
+    """The SHA-256 of the file of each strategy that does not come with Hanse."""
     config: dict[str, Any]
     parent: Parent | None = None
 
@@ -65,6 +67,7 @@ class Manifest(BaseModel):
         rules: str,
         placement: str,
         hosts: int,
+        strategies: Mapping[str, str] | None = None,
     ) -> "Manifest":
         """Describes a run that starts now, in this process.
 
@@ -76,6 +79,7 @@ class Manifest(BaseModel):
             rules: The rule set.
             placement: Where its agents live.
             hosts: On how many hosts.
+            strategies: The digests of the files of users' own strategies.
 
         Returns:
             The manifest, with a new id and the versions of what runs here.
@@ -88,13 +92,31 @@ class Manifest(BaseModel):
             placement=placement,
             hosts=hosts,
             config=dict(config),
+            strategies=dict(strategies or {}),
             **_here_and_now(name, seed),
         )
 
-    def branched(self, day: int) -> "Manifest":
-        """The manifest of a run that leaves this one after a day."""
-        parent = Parent(run=self.id, day=day)
-        return self.model_copy(update={"parent": parent, **_here_and_now(self.name, self.seed)})
+    def branched(
+        self,
+        day: int,
+        config: Mapping[str, Any] | None = None,
+        strategies: Mapping[str, str] | None = None,
+    ) -> "Manifest":
+        """The manifest of a run that leaves this one after a day, perhaps to go on differently.
+
+        Args:
+            day: The last day that both share.
+            config: The whole resolved configuration of the new run; this one's if None.
+            strategies: The digests of its strategies' files; this one's if None.
+        """
+        changed: dict[str, Any] = {"parent": Parent(run=self.id, day=day)}
+        if config is not None:
+            changed["config"] = dict(config)
+            changed |= {key: config[key] for key in ("name", "seed", "days") if key in config}
+        if strategies is not None:
+            changed["strategies"] = dict(strategies)
+        name, seed = changed.get("name", self.name), changed.get("seed", self.seed)
+        return self.model_copy(update={**changed, **_here_and_now(name, seed)})
 
     @property
     def config_sha256(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ def test_an_agent_that_raises_loses_its_turn_and_is_logged(untrusted: bool) -> N
                 "agent": ODD,
                 "error": "ZeroDivisionError",
                 "detail": "ZeroDivisionError: division by zero",
+                "where": f"test_guard.py:{raises.__code__.co_firstlineno + 1} in raises",
             }
         ]
         assert day.counters == {"agent_errors": 1, "turns_missed": 1}
@@ -55,6 +57,40 @@ def test_not_even_an_exit_or_an_interrupt_of_its_own_ends_the_run(decide: Decide
         answers = stage.turn(540)
         assert answers[GOOD] == ViewListings()
         assert missed(answers[ODD])[0] == "error"
+
+
+def test_the_place_of_an_error_is_in_the_users_code_even_when_a_library_raised_it() -> None:
+    def decide(turn: Turn, context: Context) -> Command:
+        json.loads("{")
+        return ViewListings()
+
+    with scene(decide) as stage:
+        stage.turn(540)
+        [error] = events(stage.host.end_day(), "agent_error")
+        line = decide.__code__.co_firstlineno + 1
+        assert error["where"] == f"test_guard.py:{line} in decide"
+        assert "/" not in str(error), "no folder of this machine is in the log"
+
+
+def test_an_exit_is_placed_too_and_rubbish_has_no_place() -> None:
+    with scene(leaves) as stage:
+        stage.turn(540)
+        [error] = events(stage.host.end_day(), "agent_error")
+        assert error["where"] == f"test_guard.py:{leaves.__code__.co_firstlineno + 1} in leaves"
+    with scene(lambda turn, context: None) as stage:
+        stage.turn(540)
+        assert "where" not in events(stage.host.end_day(), "agent_error")[0]
+
+
+def test_a_quantity_that_is_not_whole_is_told_in_a_sentence() -> None:
+    def decide(turn: Turn, context: Context) -> Command:
+        return ProduceItem(item_id="green_coffee_kg", quantity=2.5)  # type: ignore[arg-type]
+
+    with scene(decide) as stage:
+        assert missed(stage.turn(540)[ODD]) == (
+            "error",
+            "ValidationError: ProduceItem: quantities are whole kilograms; got 2.5",
+        )
 
 
 def test_an_address_in_an_error_does_not_reach_the_log_for_it_differs_between_runs() -> None:

@@ -14,10 +14,10 @@ def test_a_run_ends_with_a_row_for_each_firm_the_folder_and_what_to_type_next(ha
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     header = next(line for line in lines if "net income" in line)
-    for column in ("firm", "role", "strategy", "revenue", "stock kg", "messages", "deals"):
+    for column in ("firm", "role", "strategy", "revenue", "stock kg", "letters", "deals", "refused"):
         assert column in header
     row = next(line for line in lines if "roaster_A" in line).split()
-    assert row == ["roaster_A", "roaster", "heuristic", "300.00", "1,234.50", "60", "3", "4"]
+    assert row == ["roaster_A", "roaster", "heuristic", "300.00", "1,234.50", "60", "3", "4", "0"]
     assert "2 days, 20 messages, 7 actions in 1.0 s, 20 messages/s" in lines
     assert "seed 0, rules hanse, placement one" in lines
     assert "troubles: turns missed 2" in lines
@@ -43,16 +43,26 @@ def test_json_is_one_document_with_the_whole_digest_and_progress_is_on_stderr(ha
     outcome = hanse("run", "--days", 2, "--json")
     assert outcome.document["log_sha256"] == Run(outcome.document["run"]).log_sha256
     assert [firm["firm"] for firm in outcome.document["firms"]][:2] == ["farmer_A", "farmer_B"]
-    assert "day 1 (2 of 2)  farmer_A 15.2k" in outcome.err
+    assert "day 1 (2 of 2)  cash: farmer_A 15.2k" in outcome.err
 
 
 def test_progress_without_a_terminal_is_a_line_for_each_tenth_of_the_run(hanse):
-    lines = hanse("run", "--days", 20).err.splitlines()
+    lines = hanse("run", "--days", 20, "--placement", "inline").err.splitlines()
     assert lines[0] == "run runs/coffee-seed0-001"
     assert [line.split("  ")[0] for line in lines[1:]] == [
         f"day {day} ({day + 1} of 20)" for day in range(1, 20, 2)
     ]
     assert lines[-1].endswith("retailer_B 15.2k  20 messages/s")
+
+
+def test_the_seconds_in_which_ray_starts_are_announced_unless_told_to_be_quiet(hanse):
+    said = (
+        "starting Ray (7 actors; --placement inline runs a league of this size without it) ...\n"
+    )
+    assert said in hanse("run", "--days", 2).err
+    assert "starting Ray" not in hanse("run", "--days", 2, "--placement", "inline").err
+    assert "starting Ray (2 actors;" in hanse("run", "--days", 2, "--placement", "packed").err
+    assert "starting Ray" not in hanse("run", "--days", 2, "--json").err
 
 
 def test_quiet_says_nothing_on_stderr(hanse):
@@ -90,6 +100,19 @@ def test_ctrl_c_keeps_the_whole_days_and_says_how_to_go_on(hanse, league):
     )
     assert Run("runs/coffee-seed0-001").state == "resumable"
     assert Run("runs/coffee-seed0-001").day == 2
+
+
+def test_ctrl_c_names_the_day_that_was_written_while_the_league_closed(hanse, league, monkeypatch):
+    def close(self):
+        self.store.append(messages=[self._message(3, 0)])
+        self.store.end_day(3, b"")
+        self.store.close()
+
+    monkeypatch.setattr(league, "close", close)
+    league.interrupt_in_day = 3
+    outcome = hanse("run", "--days", 6, "--quiet")
+    assert outcome.err.startswith("stopped after day 3; ")
+    assert Run("runs/coffee-seed0-001").day == 3
 
 
 def test_ctrl_c_in_the_first_day_can_be_resumed_too(hanse, league):
