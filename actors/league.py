@@ -111,7 +111,7 @@ class League:
             rules=config.rules,
             placement=placement,
             hosts=number,
-            strategies=fingerprints(firm.strategy for firm in cast.firms),
+            strategies=fingerprints(firm.strategy for firm in players.firms),
         )
         store = RunStore.create(Path(folder), manifest)
         return cls._open(config, store, players, placement, number)

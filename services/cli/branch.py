@@ -32,7 +32,7 @@ def branch(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="A key of the run file that is different from then on; can be given several times.",
+            help="A key of the run file that changes then; can be given several times.",
         ),
     ] = None,
     out: Annotated[

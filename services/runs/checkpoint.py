@@ -57,9 +57,7 @@ def write(connection: sqlite3.Connection, mark: Mark, state: bytes) -> None:
 
 def replace_state(connection: sqlite3.Connection, day: int, state: bytes) -> None:
     """Puts another state into the checkpoint of a day; its marks stay."""
-    connection.execute(
-        "UPDATE checkpoints SET state = ? WHERE day = ?", (_compressed(state), day)
-    )
+    connection.execute("UPDATE checkpoints SET state = ? WHERE day = ?", (_compressed(state), day))
 
 
 def _compressed(state: bytes) -> bytes:

@@ -43,7 +43,7 @@ def refusals(run: Run) -> dict[str, Refusals]:
     """How often each firm was refused, up to the last whole day."""
     # Arguments are JSON within JSON: in a firm's own text the quotes would be escaped.
     query = (
-        "SELECT subject, CASE WHEN instr(body, '\"status\":\"error\"')"
+        'SELECT subject, CASE WHEN instr(body, \'"status":"error"\')'
         " THEN json_extract(body, '$.error_code') END AS code, count(*)"
         " FROM events WHERE kind = 'action' GROUP BY subject, code"
     )
@@ -85,7 +85,7 @@ def troubles(run: Run) -> list[Trouble]:
         key = agent, missed
         texts.setdefault(key, detail)
         counts[key] += 1
-    found = [Trouble(agent, texts[agent, missed], n, missed) for (agent, missed), n in counts.items()]
+    found = [Trouble(key[0], texts[key], times, key[1]) for key, times in counts.items()]
     return sorted(found, key=lambda trouble: -trouble.times)
 
 

@@ -14,7 +14,7 @@ def test_a_run_ends_with_a_row_for_each_firm_the_folder_and_what_to_type_next(ha
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     header = next(line for line in lines if "net income" in line)
-    for column in ("firm", "role", "strategy", "revenue", "stock kg", "letters", "deals", "refused"):
+    for column in ("firm", "role", "strategy", "revenue", "stock kg", "letters", "refused"):
         assert column in header
     row = next(line for line in lines if "roaster_A" in line).split()
     assert row == ["roaster_A", "roaster", "heuristic", "300.00", "1,234.50", "60", "3", "4", "0"]
@@ -56,9 +56,7 @@ def test_progress_without_a_terminal_is_a_line_for_each_tenth_of_the_run(hanse):
 
 
 def test_the_seconds_in_which_ray_starts_are_announced_unless_told_to_be_quiet(hanse):
-    said = (
-        "starting Ray (7 actors; --placement inline runs a league of this size without it) ...\n"
-    )
+    said = "starting Ray (7 actors; --placement inline runs a league of this size without it) ...\n"
     assert said in hanse("run", "--days", 2).err
     assert "starting Ray" not in hanse("run", "--days", 2, "--placement", "inline").err
     assert "starting Ray (2 actors;" in hanse("run", "--days", 2, "--placement", "packed").err
