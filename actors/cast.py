@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -60,6 +61,12 @@ class Cast:
             [*self.exchanges.values(), *self.routers, *(c.name for c in config.controllers)]
             + [f.name for f in self.firms]
         )
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise HanseError(
+                f"{source}: the name {twice[0]!r} is used twice (a firm, router, controller or"
+                " exchange that the league makes itself may have it); choose another"
+            )
         if config.stop_when_bankrupt and config.stop_when_bankrupt not in self._firm:
             raise HanseError(
                 f"{source}: stop_when_bankrupt: there is no firm {config.stop_when_bankrupt!r}"
@@ -79,6 +86,15 @@ class Cast:
                 self.make(firm.name)
         for name in [*self.routers, *(c.name for c in self.config.controllers)]:
             self.make(name)
+
+    def import_strategies(self) -> None:
+        """Imports every strategy of the league, so that all payloads are known on every host.
+
+        Raises:
+            HanseError: one of them cannot be imported.
+        """
+        for firm in self.firms:
+            find_strategy(firm.strategy, f"{self.source}: firms.{firm.name}.strategy")
 
     def strategy_name(self, firm: str) -> str:
         """The strategy of a firm as the run file names it."""
@@ -108,7 +124,13 @@ class Cast:
         for router in self.config.routers:
             if router.name == name:
                 made: Router = _with_options(
-                    Router, self.source, f"routers.{name}", name, router.rule, **router.options
+                    Router,
+                    self.source,
+                    f"routers.{name}",
+                    name,
+                    router.rule,
+                    exchanges=self.exchanges,
+                    **router.options,
                 )
                 return made
         for controller in self.config.controllers:
@@ -121,7 +143,7 @@ class Cast:
                     for item, level in levels.items()
                 }
                 return Controller(name, policies)
-        return Router(name)
+        return Router(name, exchanges=self.exchanges)
 
     def setup(self, town: str) -> TownSetup:
         """What a town is made of."""

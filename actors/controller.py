@@ -23,6 +23,7 @@ class StockReport(Payload):
 class PurchaseOrders(Payload):
     """A controller tells a firm what to buy."""
 
+    internal: ClassVar[bool] = True
     type: Literal["purchase_orders"] = "purchase_orders"
     channel: ClassVar[Channel] = "comm"
     kg: dict[str, int]

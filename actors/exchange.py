@@ -28,6 +28,7 @@ class Join(Payload):
 class Turn(Payload):
     """It is the recipient's turn: it answers with one command."""
 
+    internal: ClassVar[bool] = True
     type: Literal["turn"] = "turn"
     channel: ClassVar[Channel] = "exec"
     day: int
@@ -53,6 +54,7 @@ class Turn(Payload):
 class TurnMissed(Payload):
     """A host says on a firm's behalf that it gives no answer this time."""
 
+    internal: ClassVar[bool] = True
     type: Literal["turn_missed"] = "turn_missed"
     channel: ClassVar[Channel] = "exec"
     reason: Literal["error", "timeout", "suspended", "rubbish"]

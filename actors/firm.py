@@ -6,14 +6,11 @@ from typing import Any
 
 from actors.agent import Agent, handles
 from actors.context import Context
+from actors.customs import Rubbish
 from actors.exchange import Join, Turn
 from actors.strategies.strategy import Strategy
 from services.economy.commands import Command
 from services.messages import Message, Payload
-
-
-class Rubbish(Exception):
-    """A strategy answered its turn with something that is no command."""
 
 
 class Firm(Agent):

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Any, Literal
 
+import msgpack
 from pydantic import ValidationError
 
 from actors.agent import Agent
 from actors.blame import where
 from actors.context import Context
+from actors.customs import SEND_LIMIT, Rubbish, pass_customs
 from actors.exchange import Turn, TurnMissed
-from actors.firm import Rubbish
 from actors.watchdog import TooSlow, Watchdog
 from services.economy.complaints import complaint
-from services.errors import HanseError
 from services.messages import Message, payload_class
 
-SEND_LIMIT = 1_000
-"""Messages that one agent may send while it handles one message; a flood is refused whole."""
 TIMEOUTS_A_DAY = 3
 """After so many time-outs in a day an agent is suspended until the next morning."""
 
 JournalRow = tuple[int, int, str, str, str]
 """(minute, round, agent, kind, body as JSON)."""
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_OF_THIS_PROCESS = re.compile(r"(?<=0x)[0-9a-fA-F]+|(?<=hanse_strategy_)\w+?_[0-9a-f]{8}(?=\W|$)")
+"""Memory addresses and the names of modules read from a path: they differ between machines."""
 
 
 class Guard:
@@ -111,7 +111,7 @@ class Guard:
         try:
             if agent.untrusted:
                 self._watchdog.run(agent.name, self.turn_timeout, lambda: handler(*arguments))
-                _check(fork, context.number)
+                pass_customs(fork, context)
             else:
                 handler(*arguments)
         except TooSlow:
@@ -124,17 +124,8 @@ class Guard:
         context.absorb(fork)
         if len(fork.outbox) > SEND_LIMIT:
             self._flooded(agent, context, message, before)
-        elif not agent.reproducible and fork.outbox:
-            sent = [
-                {
-                    "recipient": m.recipient,
-                    "channel": m.channel,
-                    "in_reply_to": m.in_reply_to,
-                    "payload": m.payload.model_dump(),
-                }
-                for m in fork.outbox
-            ]
-            self._write(context, agent.name, "answer", {"message": about, "sent": sent})
+        elif not agent.reproducible and (fork.outbox or fork.events or fork.wakes):
+            self._write(context, agent.name, "answer", _answer(agent, about, fork))
         return agent
 
     def _again(
@@ -155,6 +146,10 @@ class Guard:
                 channel=sent["channel"],
                 in_reply_to=sent["in_reply_to"],
             )
+        for fact in body["recorded"]:
+            context.record(*fact)
+        context.wakes += body["wakes"]
+        agent.load_checked(msgpack.unpackb(b64decode(body["state"]), strict_map_key=False))
         return agent
 
     def _write(self, context: Context, agent: str, kind: str, body: dict[str, Any]) -> None:
@@ -188,7 +183,7 @@ class Guard:
         said = str(error)
         if isinstance(error, ValidationError) and error.errors():
             said = f"{error.title}: {complaint(error)}"
-        detail = _ADDRESS.sub("0x...", f"{type(error).__name__}: {said}")[:500]
+        detail = _OF_THIS_PROCESS.sub("...", f"{type(error).__name__}: {said}")[:500]
         body = {"agent": agent.name, "error": type(error).__name__, "detail": detail}
         if place := where(error, agent):
             body["where"] = place
@@ -216,29 +211,20 @@ class Guard:
             context.reply(message, TurnMissed(reason=reason, detail=detail))
 
 
-def _check(context: Context, sent_before: int) -> None:
-    """Validation where messages enter the system: a user's agent may have bypassed the models.
-
-    What it sent is replaced by copies, as another process would get them, so that it shares nothing
-    with its recipients in one process either.
-
-    Raises:
-        Rubbish: something that it sent does not fit or is not its own, it wants to be woken at no
-            minute, or it tried to write what only an exchange writes.
-    """
-    if context.ledger or context.figures:
-        raise Rubbish("tried to keep the books, which only an exchange does")
-    for row in context.events:
-        if any(mark in text for text in (row[4], row[5]) for mark in "\t\n\r"):
-            raise Rubbish("recorded a kind or subject with a tab or a line break")
-    for number, message in enumerate(context.outbox[: SEND_LIMIT + 1], sent_before + 1):
-        try:
-            if (message.sender, message.number) != (context.agent, number):
-                raise ValueError("it is not its own")
-            payload_class(message.payload_type)
-            copy = Message.model_validate(message.model_dump(warnings=False))
-            context.outbox[number - sent_before - 1] = copy
-        except (ValidationError, ValueError, AttributeError, TypeError, HanseError) as error:
-            raise Rubbish("sent a message that does not fit its model or is not its own") from error
-    if not all(isinstance(minute, int) for minute in context.wakes):
-        raise Rubbish("wants to be woken at no minute")
+def _answer(agent: Agent, about: str, fork: Context) -> dict[str, Any]:
+    """All that came of a call that cannot be made again."""
+    return {
+        "message": about,
+        "sent": [
+            {
+                "recipient": m.recipient,
+                "channel": m.channel,
+                "in_reply_to": m.in_reply_to,
+                "payload": m.payload.model_dump(),
+            }
+            for m in fork.outbox
+        ],
+        "recorded": [row[4:] for row in fork.events],
+        "wakes": fork.wakes,
+        "state": b64encode(msgpack.packb(agent.save())).decode(),
+    }

@@ -72,8 +72,8 @@ class Host:
         make: Makes an agent by its name, as it is before the first day.
         directory: For every agent of the league the host on which it lives.
         turn_timeout: Seconds that a watched agent may take to handle a message.
-        mailbox_limit: Messages that one agent accepts in a minute; more are refused and counted, so
-            that agents who answer each other without end cannot hold the minute for ever.
+        mailbox_limit: Messages that one agent accepts from another in a minute; more are refused
+            and counted, so that agents who answer each other without end cannot hold the minute.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Host:
         self._wakes: list[tuple[int, str]] = []
         self._scheduled: set[tuple[int, str]] = set()
         self._seen: dict[tuple[str, str], int] = {}
-        self._received: dict[str, int] = {}
+        self._received: dict[tuple[str, str], int] = {}
         self._received_at = -1
         self._touched: dict[str, None] = {}
         self._rows: list[tuple[Any, ...]] = []
@@ -187,7 +187,9 @@ class Host:
         refused: dict[str, int] = {}
         for message in mail:
             name = message.recipient
-            count = received[name] = received.get(name, 0) + 1
+            # By sender too, so that one agent's flood takes nobody else's place.
+            pair = name, message.sender
+            count = received[pair] = received.get(pair, 0) + 1
             if count <= limit:
                 self._call(name, self.agents[name].handle, message)
             else:
@@ -337,7 +339,7 @@ class Host:
     def _save(self) -> Saved:
         return {
             name: {
-                "state": _packed(name, agent.save()),
+                "state": packed_state(agent),
                 "number": self.contexts[name].number,
                 "entries": self.contexts[name].entries,
                 "wakes": sorted(minute for minute, who in self._wakes if who == name),
@@ -351,10 +353,17 @@ class Host:
         return agent
 
 
-def _packed(name: str, state: Any) -> bytes:
+def packed_state(agent: Agent) -> bytes:
+    """What an agent saves, as msgpack.
+
+    Raises:
+        HanseError: its ``save`` fails, or returns what is no plain data.
+    """
     try:
-        return msgpack.packb(state)  # type: ignore[no-any-return]
-    except (TypeError, ValueError, OverflowError) as error:
+        return msgpack.packb(agent.save())  # type: ignore[no-any-return]
+    except Exception as error:
+        first = str(error).partition("\n")[0]
         raise HanseError(
-            f"{name}: its save() must return plain data (dict, list, str, number, bytes): {error}"
+            f"{agent.name}: its save() must return plain data (dict, list, str, number, bytes):"
+            f" {type(error).__name__}: {first}"
         ) from error

@@ -57,11 +57,13 @@ class HostActor:
         with contextlib.suppress(OSError):
             os.chdir(folder)
         run = RunConfig.parse(config, "run file")
+        players = _cast_class(cast)(run)
+        players.import_strategies()
         self.host = Host(
             name,
             run.seed,
             names,
-            _cast_class(cast)(run).make,
+            players.make,
             layout,
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Literal
 
 from actors.agent import Agent, handles
@@ -26,13 +27,20 @@ class Router(Agent):
     essential = True
 
     def __init__(
-        self, name: str, rule: RouterRule = "cheapest", partners: dict[str, str] | None = None
+        self,
+        name: str,
+        rule: RouterRule = "cheapest",
+        partners: dict[str, str] | None = None,
+        exchanges: dict[str, str] | None = None,
     ) -> None:
         super().__init__(name)
         self.rule = rule
         self.partners = partners or {}
+        self.exchanges = exchanges or {}
+        """The exchange of every town; the router deals with nobody else."""
         self._quotes: dict[str, TownQuote] = {}
-        self._open: dict[str, str] = {}
+        self._open: dict[str, tuple[str, str]] = {}
+        """Orders passed on, by message: (who asked, who is to answer)."""
         self._load: dict[str, int] = {}
         self.routed = 0
         self.refused = 0
@@ -42,6 +50,8 @@ class Router(Agent):
         """Remembers what a town has to sell today."""
         quote = message.payload
         assert isinstance(quote, TownQuote)
+        if not self._from(quote.town, message, context) or quote.exchange != message.sender:
+            return
         self._quotes[quote.town] = quote
         self._load[quote.town] = 0
 
@@ -50,6 +60,8 @@ class Router(Agent):
         """Passes an order on, or refuses it when no town can fill it."""
         order = message.payload
         assert isinstance(order, TradeOrder)
+        if not self._from(order.town, message, context) or order.reply_to != message.sender:
+            return
         town = self.choose(order)
         if town is None:
             self.refused += 1
@@ -58,15 +70,26 @@ class Router(Agent):
             return
         self.routed += 1
         self._load[town] = self._load.get(town, 0) + 1
-        passed = context.send(self._quotes[town].exchange, order, in_reply_to=message.id)
-        self._open[passed.id] = order.reply_to
+        exchange = self.exchanges[town]
+        passed = context.send(exchange, order, in_reply_to=message.id)
+        self._open[passed.id] = order.reply_to, exchange
 
     @handles(TradeFill, TradeRefused)
     def on_answer(self, message: Message, context: Context) -> None:
         """Hands the seller's answer to the exchange that asked."""
-        asker = self._open.pop(message.in_reply_to or "", None)
-        if asker is not None:
-            context.send(asker, message.payload, in_reply_to=message.id)
+        asker, answerer = self._open.get(message.in_reply_to or "", ("", ""))
+        if answerer != message.sender:
+            context.record("stray_trade", message.sender, {"message": message.id})
+            return
+        del self._open[message.in_reply_to or ""]
+        context.send(asker, message.payload, in_reply_to=message.id)
+
+    def _from(self, town: str, message: Message, context: Context) -> bool:
+        """Whether a message comes from the exchange of the town that it speaks for."""
+        if self.exchanges.get(town) == message.sender:
+            return True
+        context.record("stray_trade", message.sender, {"message": message.id})
+        return False
 
     def choose(self, order: TradeOrder) -> str | None:
         """The town that should fill an order, by the router's rule; ``None`` if none can."""
@@ -78,7 +101,7 @@ class Router(Agent):
             town
             for town in others
             if self._quotes[town].kg.get(order.item, 0) > 0
-            and self._quotes[town].asks[order.item] <= order.max_price
+            and self._quotes[town].asks.get(order.item, inf) <= order.max_price
         ]
         if not able:
             return None
@@ -99,7 +122,7 @@ class Router(Agent):
     def load(self, saved: dict[str, Any]) -> None:
         """Goes on from :meth:`save`."""
         self._quotes = {t: TownQuote.model_validate(q) for t, q in saved["quotes"].items()}
-        self._open = dict(saved["open"])
+        self._open = {message: (asker, to) for message, (asker, to) in saved["open"].items()}
         self._load = dict(saved["load"])
         self.routed, self.refused = saved["routed"], saved["refused"]
 

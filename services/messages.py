@@ -56,6 +56,8 @@ class Payload(BaseModel):
 
     channel: ClassVar[Channel] = "comm"
     """The channel on which messages with this payload travel unless the sender names another."""
+    internal: ClassVar[bool] = False
+    """Whether only the league's own agents may send it; a host refuses it from a user's."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -177,6 +179,7 @@ def envelope(
 class Letter(Payload):
     """A direct message from one firm to another, handed over by the town's exchange."""
 
+    internal: ClassVar[bool] = True
     type: Literal["letter"] = "letter"
     letter_id: str
     author: str
@@ -205,7 +208,7 @@ def pack(messages: Iterable[Message]) -> bytes:
                 m.sent_at,
                 m.in_reply_to,
                 m.trace,
-                m.payload.model_dump(),
+                m.payload.model_dump(warnings=False),
             )
             for m in messages
         ]

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import ValidationError
-
+from actors.strategies.human_help import parse_command
 from actors.strategies.strategy import Strategy
-from services.economy.commands import COMMANDS, Command, WaitForNextDay
-from services.economy.results import Result, RowsView
+from services.economy.catalogue import standard_catalogue
+from services.economy.commands import Command, WaitForNextDay
+from services.economy.results import Result, RowsView, Values
+from services.economy.town import CALL_MINUTES
 
 if TYPE_CHECKING:
     from actors.context import Context
     from actors.exchange import Turn
+    from services.economy.observation import Observation
 
 GREETING = (
-    "Type a command with its arguments, e.g.  post_listing item_id=roasted_coffee_kg qty=10"
-    " asking_price=9.8\n"
-    "  help          all commands      help NAME   its arguments\n"
-    "  w             wait for the next day\n"
+    "Type a command with its arguments, by name or in order, e.g.\n"
+    "  post_listing item_id=roasted_coffee_kg qty=10 asking_price=9.8\n"
+    "  post_listing roasted_coffee_kg 10 9.8\n"
+    f"Every command costs {CALL_MINUTES} minutes of the day, a look as much as a deed.\n"
+    "  help          your commands     help NAME   its arguments\n"
+    "  w             wait for the next day, or for news\n"
+    "  quit          how to stop, and how to go on later\n"
 )
+
+
+_SHOWN = 8
+"""Deals and sales that a morning shows."""
 
 
 class Human(Strategy):
@@ -47,6 +54,7 @@ class Human(Strategy):
         self._write = write
         self._greeted = False
         self._gone = False
+        self._shown_day = -1
 
     def decide(self, turn: Turn, context: Context) -> Command:
         """Shows what is new and asks until a command is understood."""
@@ -59,6 +67,9 @@ class Human(Strategy):
             self._write(describe_result(turn.result))
         if turn.observation is not None:
             self._write(describe_observation(turn))
+            if turn.day != self._shown_day:
+                self._shown_day = turn.day
+                self._write(describe_trade(turn.observation))
         clock = f"{turn.minute_of_day // 60:02d}:{turn.minute_of_day % 60:02d}"
         while True:
             try:
@@ -68,7 +79,7 @@ class Human(Strategy):
                 self._write(f"{self.firm} waits from now on.")
                 return WaitForNextDay()
             try:
-                command = parse_command(line)
+                command = parse_command(line, self.role)
             except ValueError as error:
                 self._write(str(error))
                 continue
@@ -76,61 +87,6 @@ class Human(Strategy):
                 self._write(command)
                 continue
             return command
-
-
-def parse_command(line: str) -> Command | str:
-    """A command, or a text to show (help).
-
-    Raises:
-        ValueError: the line is no command; the message says what is wrong in a sentence.
-    """
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise ValueError(f"cannot read that: {error}") from None
-    if not words:
-        return "Type a command, or help."
-    name, rest = words[0], words[1:]
-    if name in ("w", "wait"):
-        return WaitForNextDay()
-    if name in ("help", "?"):
-        return help_text(rest[0] if rest else None)
-    kind = COMMANDS.get(name)
-    if kind is None:
-        raise ValueError(f"there is no command {name!r}; type help")
-    arguments: dict[str, Any] = {}
-    for word in rest:
-        key, separator, value = word.partition("=")
-        if not separator:
-            raise ValueError(f"{word!r} is not key=value; type help {name}")
-        try:
-            arguments[key] = json.loads(value)
-        except ValueError:
-            arguments[key] = value
-    try:
-        return kind(**arguments)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or name
-        raise ValueError(f"{key}: {first['msg']}; type help {name}") from None
-
-
-def help_text(name: str | None) -> str:
-    """All commands, or one command's arguments."""
-    if name is None:
-        return "\n".join(
-            f"  {command:22s}{(model.__doc__ or '').strip().splitlines()[0]}"
-            for command, model in COMMANDS.items()
-        )
-    kind = COMMANDS.get(name)
-    if kind is None:
-        raise ValueError(f"there is no command {name!r}; type help")
-    lines = [(kind.__doc__ or "").strip()]
-    for key, field in kind.model_fields.items():
-        if key != "type":
-            need = "required" if field.is_required() else f"default {field.default!r}"
-            lines.append(f"  {key}  ({need})")
-    return "\n".join(lines)
 
 
 def describe_result(result: Result) -> str:
@@ -144,9 +100,10 @@ def describe_result(result: Result) -> str:
         if rows:
             lines.append("  " + "  ".join(rows[0]._fields))
         lines += ["  " + "  ".join(str(value) for value in row) for row in rows[-40:]]
-        lines.append(f"  {len(rows)} rows")
+        lines.append(f"  {counted(len(rows), 'row')}")
     elif data is not None:
-        for key, value in data.model_dump(exclude={"type"}).items():
+        figures = data.values if isinstance(data, Values) else data.model_dump(exclude={"type"})
+        for key, value in figures.items():
             lines.append(f"  {key}: {value}")
     return "\n".join(lines)
 
@@ -156,15 +113,43 @@ def describe_observation(turn: Turn) -> str:
     seen = turn.observation
     assert seen is not None
     stock = ", ".join(f"{kg} kg {item}" for item, kg in seen.stock.items()) or "empty"
+    coming = ", ".join(f"{kg} kg {item}" for item, kg in seen.incoming.items())
     lines = [
         f"--- {seen.firm}, {seen.weekday}, day {seen.day}: {seen.reason} ---",
         f"cash {seen.cash:,.2f}   owed to us {seen.accounts_receivable:,.2f}"
         f"   we owe {seen.accounts_payable:,.2f} ({seen.overdue_payables} overdue)",
-        f"stock: {stock} (cap {seen.stock_cap} kg); coming: {seen.incoming or 'nothing'}",
+        f"stock: {stock} (cap {seen.stock_cap} kg); coming: {coming or 'nothing'}",
         f"bids: {seen.pending_offers_in} in, {seen.pending_offers_out} out;"
-        f" listings: {seen.open_listings}",
+        f" own listings: {seen.open_listings}",
     ]
     if seen.unread_letters:
-        lines.append(f"unread letters: {seen.unread_letters}")
+        letters = (f"{counted(n, 'letter')} from {who}" for who, n in seen.unread_letters.items())
+        lines.append(f"unread: {', '.join(letters)} (view_messages)")
     lines += [f"* {notice}" for notice in seen.notices]
     return "\n".join(lines)
+
+
+def describe_trade(seen: Observation) -> str:
+    """Items and prices, at the start of a day."""
+    catalogue = standard_catalogue()
+    green, roasted = list(catalogue.recipes), [r.output for r in catalogue.recipes.values()]
+    makes = {"farmer": f"produce {', '.join(green)}", "retailer": f"sell {', '.join(roasted)}"}
+    roasts = ", ".join(
+        f"{recipe.source} to {recipe.output}" for recipe in catalogue.recipes.values()
+    )
+    lines = [f"a {seen.role} can {makes.get(seen.role, f'roast {roasts}')}"]
+    if seen.role == "retailer":
+        prices = (f"{item} {price:.2f}" for item, price in seen.retail_prices.items() if price)
+        lines.append(f"own prices, dollars a kilogram: {', '.join(prices) or 'none are set'}")
+    for deal in seen.recent_deals[-_SHOWN:]:
+        side = f"sold to {deal.buyer}" if deal.seller == seen.firm else f"bought from {deal.seller}"
+        lines.append(f"{deal.id}: {deal.qty} kg {deal.item} {side} at {deal.unit_price:.2f}")
+    for sale in seen.recent_sales[-_SHOWN:]:
+        lines.append(f"consumers took {sale.qty} kg {sale.item} at {sale.unit_price:.2f}")
+    lines.append("view_listings shows what is on offer and at what prices")
+    return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

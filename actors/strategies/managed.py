@@ -36,8 +36,8 @@ class Managed(ScriptedRoaster):
         self._orders: dict[str, int] = {}
 
     def heard(self, message: Message, context: Context) -> None:
-        """Takes the controller's orders."""
-        if isinstance(message.payload, PurchaseOrders):
+        """Takes the controller's orders, and nobody else's."""
+        if isinstance(message.payload, PurchaseOrders) and message.sender == self.controller:
             self._orders = dict(message.payload.kg)
 
     def day(self) -> Plan:

@@ -112,7 +112,7 @@ class DailyPlan(Strategy):
                 self._plan = self.news()
                 self._pending = False
             try:
-                command = self._plan.send(turn.result if self._pending else None)  # type: ignore[arg-type]
+                command = self._plan.send(self._outcome(turn))  # type: ignore[arg-type]
             except StopIteration:
                 self._plan = None
                 continue
@@ -121,3 +121,18 @@ class DailyPlan(Strategy):
                 raise
             self._pending = True
             return command
+
+    def _outcome(self, turn: Turn) -> Result | None:
+        """What came of the last command; ``None`` where a plan begins."""
+        if not self._pending:
+            return None
+        return NOT_CARRIED_OUT if turn.result is None else turn.result
+
+
+NOT_CARRIED_OUT = Result(
+    command="none",
+    ok=False,
+    code="no_answer",
+    detail="the exchange did not get the command",
+)
+"""What a plan is told of a command that was lost with a missed turn."""

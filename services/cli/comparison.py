@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.cli.console import dollars, note, say, say_json, say_table
+from services.cli.folders import replica_folders
 from services.cli.seeds import format_seeds
 from services.cli.statistics import Estimate, estimate, paired
 from services.cli.summary import short_strategy
@@ -64,16 +65,6 @@ class Sweep:
             for firm in result.firms:
                 table.setdefault(firm.firm, {})[seed] = firm.net_income
         return table
-
-
-def replica_folders(folder: Path) -> dict[int, Path]:
-    """The replicas below a sweep's folder by their seed, in ascending order."""
-    found = {}
-    for path in folder.glob("seed-*"):
-        number = path.name.removeprefix("seed-")
-        if number.isdecimal() and (path / "manifest.json").exists():
-            found[int(number)] = path
-    return dict(sorted(found.items()))
 
 
 def show(this: Sweep, other: Sweep | None, *, as_json: bool) -> None:

@@ -46,13 +46,14 @@ def doctor(
             }
         )
     else:
+        # The answer to what was asked comes first, the machine after it.
+        if status is not None:
+            for line in status.lines():
+                say(line)
         say_table(["check", "state", "found"], [(c.name, c.state, c.found) for c in checks])
         for check in checks:
             if check.remedy:
                 say(f"{check.name}: {check.remedy}")
-        if status is not None:
-            for line in status.lines():
-                say(line)
     if any(check.state == "failed" for check in checks):
         raise typer.Exit(1)
 

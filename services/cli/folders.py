@@ -18,6 +18,7 @@ def find_run(run: str) -> Path:
     """The folder of a run that the user names by its path, or by its name below `runs/`."""
     for folder in (Path(run), RUNS / run):
         if folder.is_dir():
+            _refuse_sweep(folder)
             return folder
         if folder.is_file():
             raise HanseError(f"{folder}: this is a file; name the run's folder")
@@ -25,6 +26,26 @@ def find_run(run: str) -> Path:
     close = difflib.get_close_matches(Path(run).name, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise HanseError(f"{run}: there is no such run{hint}; list them with: hanse runs")
+
+
+def replica_folders(folder: Path) -> dict[int, Path]:
+    """The replicas below a sweep's folder by their seed, in ascending order."""
+    found = {}
+    for path in folder.glob("seed-*"):
+        number = path.name.removeprefix("seed-")
+        if number.isdecimal() and (path / "manifest.json").exists():
+            found[int(number)] = path
+    return dict(sorted(found.items()))
+
+
+def _refuse_sweep(folder: Path) -> None:
+    if (folder / "manifest.json").exists():
+        return
+    if replicas := replica_folders(folder):
+        first = next(iter(replicas.values()))
+        raise HanseError(
+            f"{folder}: this is a sweep of {len(replicas)} runs; name one of them, such as {first}"
+        )
 
 
 @contextmanager

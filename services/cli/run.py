@@ -8,14 +8,24 @@ from typing import Annotated
 import typer
 
 from services.cli.console import Json, Quiet, note
+from services.strategy_lines import AUTO_PLACEMENT, STRATEGY_LINES
 
-EXAMPLE = """Examples:
+_EXAMPLES = """Examples:
 
   hanse run
 
   hanse run coffee.toml --seed 7 --days 30 --placement inline
 
   hanse run --json > result.json
+
+Strategies of firms in a run file:
+
+"""
+EXAMPLE = _EXAMPLES + "\n\n".join(f"  {name}: {what}" for name, what in STRATEGY_LINES.items())
+EXAMPLE += """
+
+  FILE.py:CLASS or MODULE:CLASS: one of your own; with --placement inline
+  you see what it prints
 """
 
 
@@ -29,7 +39,11 @@ def run(
     rules: Annotated[str | None, typer.Option(help="hanse or coffeebench.")] = None,
     placement: Annotated[
         str | None,
-        typer.Option(help="auto, inline (no Ray), one (a Ray actor for each agent) or packed."),
+        typer.Option(
+            help="inline (no Ray), one (a Ray actor for each agent), packed (on --hosts) or "
+            + AUTO_PLACEMENT
+            + "."
+        ),
     ] = None,
     hosts: Annotated[
         int | None, typer.Option(help="Ray actors that carry the agents when packed: 1 to 64.")

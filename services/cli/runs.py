@@ -27,12 +27,13 @@ def runs(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List runs: their state, seed, days and what came of them.
+    """List runs, the newest last: their state, seed, days and what came of them.
+
+    Troubles are errors of agents and turns that were missed.
 
     A run is running, finished, resumable (stopped; `hanse resume` continues it) or damaged.
     """
-    from services.cli.comparison import replica_folders
-    from services.cli.folders import RUNS
+    from services.cli.folders import RUNS, replica_folders
     from services.runs import list_runs
 
     folder = RUNS if root is None else root
@@ -46,7 +47,10 @@ def runs(
         return
     if found:
         say_table(
-            ["run", "state", ">seed", ">days", "best firm", ">net income $", ">size"],
+            [
+                *("run", "state", ">seed", ">days", "rules", "placement"),
+                *("best firm", ">net income $", "troubles", ">size"),
+            ],
             [_row(run) for run in found],
         )
     sweeps = {
@@ -71,10 +75,20 @@ def _row(run: RunSummary) -> list[str]:
         run.state,
         "" if run.seed is None else str(run.seed),
         "" if run.days is None else str(done) if run.result else f"{done} of {run.days}",
+        run.rules or "",
+        run.placement or "",
         "" if best is None else best.firm,
         "" if best is None else dollars(best.net_income),
+        _troubles(run),
         size(_bytes(Path(run.folder))),
     ]
+
+
+def _troubles(run: RunSummary) -> str:
+    errors, missed = run.agent_errors or 0, run.turns_missed or 0
+    parts = [f"{errors:,} {'error' if errors == 1 else 'errors'}"] if errors else []
+    parts += [f"{missed:,} missed"] if missed else []
+    return ", ".join(parts) or "–"
 
 
 def _bytes(folder: Path) -> int:

@@ -45,7 +45,7 @@ class Status:
     def lines(self) -> list[str]:
         """For people."""
         if self.state == "finished":
-            return [f"{self.folder} is finished"]
+            return [f"{self.folder}: the run is finished"]
         if self.state != "running":
             resume = typed("hanse", "resume", self.folder)
             return [f"{self.folder} is not running; continue with: {resume}"]

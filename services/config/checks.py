@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from services.config.models import ROLES, RunConfig
+from services.config.options import misfits
 from services.config.problems import fault, unknown
 
 _RESERVED = ("exchange", "league", "self")
@@ -17,6 +18,8 @@ def check(config: RunConfig) -> None:
     _agents_have_names_of_their_own(config)
     _every_role_is_there(config)
     _references(config)
+    _routers_name_towns(config)
+    _options_are_plain(config)
     _a_person_needs_a_terminal(config)
 
 
@@ -81,12 +84,13 @@ def _references(config: RunConfig) -> None:
         where = f"firms.{firm.name}"
         if firm.town is not None and firm.town not in towns:
             raise fault(unknown(firm.town, towns, "town"), key=f"{where}.town")
-        if firm.controller is not None and firm.controller not in controllers:
-            remedy = "" if controllers else "; add [[controllers]] with that name"
-            raise fault(
-                unknown(firm.controller, controllers, "controller") + remedy,
-                key=f"{where}.controller",
-            )
+        named = {f"{where}.controller": firm.controller}
+        if firm.strategy == "managed":
+            named[f"{where}.options.controller"] = firm.options.get("controller")
+        for key, controller in named.items():
+            if controller is not None and controller not in controllers:
+                remedy = "" if controllers else "; add [[controllers]] with that name"
+                raise fault(unknown(controller, controllers, "controller") + remedy, key=key)
         if firm.host is not None and firm.host >= config.hosts:
             raise fault(
                 f"there is no host {firm.host}; allowed: 0 to {config.hosts - 1}, or raise hosts",
@@ -97,6 +101,24 @@ def _references(config: RunConfig) -> None:
         names = [firm.name for firm in config.firms]
         if config.stop_when_bankrupt not in names:
             raise fault(unknown(config.stop_when_bankrupt, names, "firm"), key="stop_when_bankrupt")
+
+
+def _routers_name_towns(config: RunConfig) -> None:
+    towns = config.town_names
+    for router in config.routers:
+        for buyer, seller in router.options.partners.items():
+            for town in (buyer, seller):
+                if town not in towns:
+                    raise fault(
+                        unknown(town, towns, "town"),
+                        key=f"routers.{router.name}.options.partners.{buyer}",
+                    )
+
+
+def _options_are_plain(config: RunConfig) -> None:
+    for firm in config.firms:
+        for key, complaint in misfits(firm.options, f"firms.{firm.name}.options"):
+            raise fault(complaint, key=key)
 
 
 def _a_person_needs_a_terminal(config: RunConfig) -> None:

@@ -43,14 +43,21 @@ ONE_ACTOR_EACH_UP_TO = 32
 """Up to this many agents, `placement = "auto"` gives every agent a Ray actor of its own."""
 
 ONLY_TOWN = "town"
+_LAST_DAY = 1_000_000
+"""A festival after the longest run is none, and may be asked for."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 # module:Class, package.module:Class, path/to/file.py:Class (a Windows drive has a colon of its own)
 _CLASS = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*|.+\.py):[A-Za-z_]\w*")
 
+# The bounds keep every sum of a run within 64 bits of micro-dollars.
 Probability = Annotated[float, Field(ge=0, le=1)]
-Amount = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(gt=0)]
+Money = Annotated[float, Field(ge=0, le=1_000_000_000)]
+UnitPrice = Annotated[float, Field(ge=0, le=10_000)]
+Demand = Annotated[float, Field(ge=0, le=1_000_000)]
+Kilograms = Annotated[int, Field(ge=0, le=10_000_000)]
+Days = Annotated[int, Field(ge=0, le=3660)]
+DaysFromOne = Annotated[int, Field(ge=1, le=3660)]
+Share = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
 def _check_name(name: str) -> str:
@@ -95,34 +102,37 @@ class EconomyConfig(_Model):
     """Share of the stock that spoils each evening (0.005)."""
     late_fee_per_day: Probability | None = None
     """Share of the invoice added each day that it is overdue (0.001)."""
-    return_window_days: Count | None = None
+    return_window_days: Days | None = None
     """Days after the invoice in which goods may be sent back (14)."""
-    roast_cap_kg: Count | None = None
+    roast_cap_kg: Kilograms | None = None
     """Green coffee that one roaster can roast in a day (50)."""
-    demand_sigma: Amount | None = None
+    demand_sigma: Demand | None = None
     """Standard deviation of the daily noise in demand, in kg (0.5)."""
-    market_cap: Amount | None = None
+    market_cap: Demand | None = None
     """Most that consumers buy of roasted coffee in a day, floors apart (130)."""
     festival_days: list[int] | None = None
     """First and last day of the festival, days counted from 0 ([40, 53])."""
-    festival_factor: Amount | None = None
+    festival_factor: Annotated[float, Field(ge=0, le=1000)] | None = None
     """Demand during the festival, as a multiple (3.0)."""
-    credit_limit: Amount | None = None
+    credit_limit: Money | None = None
     """Most that one firm may owe another, in dollars."""
-    listing_days: Annotated[int, Field(ge=1)] | None = None
+    listing_days: DaysFromOne | None = None
     """Days after which an open listing or offer lapses."""
-    max_terms_days: Count | None = None
+    max_terms_days: Days | None = None
     """Longest term of payment that may be agreed."""
-    freight_days: Count | None = None
+    freight_days: Days | None = None
     """Extra days that goods take between two towns."""
-    freight_per_kg: Amount | None = None
+    freight_per_kg: UnitPrice | None = None
     """Freight between two towns, in dollars a kg."""
 
     @field_validator("festival_days")
     @classmethod
     def _two_days_in_order(cls, days: list[int] | None) -> list[int] | None:
-        if days is not None and not (len(days) == 2 and 0 <= days[0] <= days[1]):
-            raise fault(f"{days} is not a period; allowed: [first day, last day], such as [40, 53]")
+        if days is not None and not (len(days) == 2 and 0 <= days[0] <= days[1] <= _LAST_DAY):
+            raise fault(
+                "this is not a period; allowed: [first day, last day], such as [40, 53],"
+                f" within 0 to {_LAST_DAY}"
+            )
         return days
 
     @model_validator(mode="after")
@@ -135,26 +145,26 @@ class EconomyConfig(_Model):
 class ItemConfig(_Model):
     """One item of the catalogue, as far as it differs."""
 
-    cost: Amount | None = None
+    cost: UnitPrice | None = None
     """What a farmer pays to make a kg."""
-    daily_cap: Count | None = None
+    daily_cap: Kilograms | None = None
     """Most that one maker makes in a day, in kg."""
-    reservation_price: Annotated[float, Field(gt=0)] | None = None
+    reservation_price: Annotated[float, Field(ge=0.01, le=10_000)] | None = None
     """Price at which consumers stop buying."""
-    demand_base: Amount | None = None
+    demand_base: Demand | None = None
     """Consumers' demand in kg a day at a price of nothing."""
-    floor: Amount | None = None
+    floor: Demand | None = None
     """What every open shop sells in any case, in kg a day."""
 
 
 class RecipeConfig(_Model):
     """How a green item is roasted, as far as it differs."""
 
-    labour: Amount | None = None
+    labour: UnitPrice | None = None
     """Dollars for a kg of green coffee."""
     yield_: Annotated[float, Field(gt=0, le=1)] | None = Field(default=None, alias="yield")
     """Roasted kg from a green kg."""
-    lag: Annotated[int, Field(ge=1)] | None = None
+    lag: DaysFromOne | None = None
     """Days until the roasted coffee is in stock."""
 
 
@@ -175,18 +185,18 @@ class FirmConfig(_Model):
     """How it decides: a known strategy, or a class of your own."""
     town: str | None = None
     """The town whose exchange it trades on (the first one)."""
-    cash: Amount | None = None
-    opex: Amount | None = None
+    cash: Money | None = None
+    opex: Money | None = None
     """Dollars a day for being open."""
-    stock_cap: Count | None = None
+    stock_cap: Kilograms | None = None
     """Most that it can store, in kg, with what is on its way."""
-    stock: dict[str, Count] | None = None
+    stock: dict[str, Kilograms] | None = None
     """Kg of each item at the start."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Passed to the strategy."""
     controller: str | None = None
     """The controller that does its purchasing."""
-    host: Count | None = None
+    host: Annotated[int, Field(ge=0, le=63)] | None = None
     """The host that carries it (packed placement); counted from 0."""
 
     _name = field_validator("name")(_check_name)
@@ -199,14 +209,36 @@ class FirmConfig(_Model):
         return stock
 
 
+class RouterOptions(_Model):
+    """What a router's rule needs to know."""
+
+    partners: dict[str, str] = Field(default_factory=dict)
+    """For the rule `direct`: the town that sells to each town."""
+
+
 class RouterConfig(_Model):
     """An agent that passes work on: trade between towns goes through one."""
 
     name: str
     rule: RouterRule = "cheapest"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: RouterOptions = Field(default_factory=RouterOptions)
 
     _name = field_validator("name")(_check_name)
+
+
+class BaseStockLevels(_Model):
+    """When the rule `base_stock` orders an item, and how much; in kg."""
+
+    reorder_at: Kilograms
+    up_to: Kilograms
+    most: Kilograms | None = None
+    """Most that it orders at a time."""
+
+    @model_validator(mode="after")
+    def _orders_something(self) -> BaseStockLevels:
+        if self.up_to <= self.reorder_at:
+            raise fault(f"up_to = {self.up_to} must be above reorder_at = {self.reorder_at}")
+        return self
 
 
 class ControllerConfig(_Model):
@@ -214,9 +246,16 @@ class ControllerConfig(_Model):
 
     name: str
     rule: ControllerRule = "base_stock"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, BaseStockLevels] = Field(default_factory=dict)
+    """By item."""
 
     _name = field_validator("name")(_check_name)
+
+    @field_validator("options")
+    @classmethod
+    def _known_items(cls, options: dict[str, BaseStockLevels]) -> dict[str, BaseStockLevels]:
+        _check_items(options, ITEMS)
+        return options
 
 
 class GenerateConfig(_Model):
@@ -267,9 +306,9 @@ class RunConfig(_Model):
     rules: RuleSet = "hanse"
     placement: Placement = "auto"
     hosts: Annotated[int, Field(ge=1, le=64)] = 2
-    turn_timeout: Annotated[float, Field(gt=0)] = 10.0
+    turn_timeout: Annotated[float, Field(gt=0, le=86_400)] = 10.0
     """Seconds that an agent may take for a turn before it loses it."""
-    mailbox_limit: Annotated[int, Field(ge=1)] = 10_000
+    mailbox_limit: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000
     """Messages that one agent accepts in a minute; more are refused and counted."""
     stop_when_bankrupt: str | None = None
     """The firm whose bankruptcy ends the run."""
@@ -312,7 +351,10 @@ class RunConfig(_Model):
 
     @property
     def town_names(self) -> list[str]:
-        """The towns of a league whose firms are listed; a league without towns has one."""
+        """The towns in order; a league that names none has one, or those of its generator."""
+        made = self.generate.towns if self.generate is not None else 1
+        if made > 1:
+            return [f"{ONLY_TOWN}_{number}" for number in range(1, made + 1)]
         return [town.name for town in self.towns] or [ONLY_TOWN]
 
     def town_of(self, firm: FirmConfig) -> str:

@@ -25,7 +25,7 @@ def load(path: Path | str) -> RunConfig:
     path = Path(path)
     values = _read(path)
     _refuse_newer_format(values, path)
-    return RunConfig.parse(_with_whole_paths(values, path.absolute().parent), str(path))
+    return RunConfig.parse(with_whole_paths(values, path.absolute().parent), str(path))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _refuse_newer_format(values: dict[str, Any], path: Path) -> None:
         )
 
 
-def _with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+def with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """`mine.py:Mine` is meant relative to the run file; a resumed run may start somewhere else."""
 
     def whole(table: Any) -> Any:

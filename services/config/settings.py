@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from services.config.models import RunConfig
 from services.config.problems import unknown
+from services.config.reading import with_whole_paths
 from services.errors import HanseError
 
 
@@ -16,7 +18,8 @@ def apply_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
 
         apply_settings(config, ["economy.loss_probability=0.1", "firms.roaster_A.strategy=passive"])
 
-    A value is read as TOML, and taken as text when it is not TOML, so quotes may be left out.
+    A value is read as TOML, and taken as text when it is not TOML, so quotes may be left out. A
+    strategy's `path.py:Class` is meant relative to the working directory.
     """
     values = config.dump()
     for setting in settings:
@@ -27,7 +30,7 @@ def apply_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
                 f"--set {setting}: is not a setting; allowed: key=value, such as days=30"
             )
         _put(values, path, _value(text.strip()), setting)
-    return RunConfig.parse(values, "--set")
+    return RunConfig.parse(with_whole_paths(values, Path.cwd()), "--set")
 
 
 def _path(key: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from services.strategy_lines import AUTO_PLACEMENT, STRATEGY_LINES
+
 _TEMPLATE = """\
 # A run of the coffee league. Start it with:  hanse run {file}
 # A line that begins with '#' is a comment; what is left out has the default shown.
@@ -11,7 +13,8 @@ name = "{name}"         # names the run's folder: runs/<name>-seed<seed>-<n>
 seed = 0                # one seed, one run, to the byte
 days = 90               # 1 to 3660
 rules = "hanse"         # "coffeebench" keeps the original's defects, for comparison
-placement = "auto"      # inline (no Ray), one (a Ray actor for each agent), packed; auto: by size
+placement = "auto"      # inline (no Ray), one (a Ray actor for each agent), packed (on hosts);
+                        # {auto}
 hosts = 2               # Ray actors that carry the agents when packed
 turn_timeout = 10.0     # seconds an agent may think before it loses its turn
 mailbox_limit = 10000   # messages that may wait for one agent; more are refused and counted
@@ -19,9 +22,9 @@ mailbox_limit = 10000   # messages that may wait for one agent; more are refused
 
 # ---- the firms -------------------------------------------------------------------------------
 # role:     farmer, roaster or retailer; the league needs each of them
-# strategy: passive, heuristic, repaired, scripted, managed, importing, random,
-#           human (you, in the terminal), or a class of your own:
-#           "my_package.my_module:MyFirm" or "my_firm.py:MyFirm"
+# strategy: {strategies}
+#           or a class of your own: "my_package.my_module:MyFirm" or "my_firm.py:MyFirm"
+#           (debug it with --placement inline: what it prints is then in your terminal)
 # Without [[firms]] the league has these six.
 
 [[firms]]
@@ -123,4 +126,11 @@ def commented_template(name: str = "coffee", file: str = "FILE") -> str:
         name: of the run.
         file: what the user calls the file, for the line that says how to start it.
     """
-    return _TEMPLATE.format(name=name, file=file)
+    width = max(map(len, STRATEGY_LINES))
+    lines = [f"{strategy:{width}}  {what}" for strategy, what in STRATEGY_LINES.items()]
+    return _TEMPLATE.format(
+        name=name,
+        file=file,
+        auto=AUTO_PLACEMENT.replace("; ", ";\n                        # "),
+        strategies="\n#           ".join(lines),
+    )

@@ -21,6 +21,7 @@ from services.messages import Channel, Payload
 class TradeOrder(Payload):
     """A wish to buy in another town."""
 
+    internal: ClassVar[bool] = True
     type: Literal["trade_order"] = "trade_order"
     channel: ClassVar[Channel] = "exec"
     order: str
@@ -36,6 +37,7 @@ class TradeOrder(Payload):
 class TradeFill(Payload):
     """What another town has sold on an order."""
 
+    internal: ClassVar[bool] = True
     type: Literal["trade_fill"] = "trade_fill"
     channel: ClassVar[Channel] = "exec"
     order: str
@@ -49,6 +51,7 @@ class TradeFill(Payload):
 class TradeRefused(Payload):
     """Nothing could be bought on an order."""
 
+    internal: ClassVar[bool] = True
     type: Literal["trade_refused"] = "trade_refused"
     channel: ClassVar[Channel] = "exec"
     order: str
@@ -58,6 +61,7 @@ class TradeRefused(Payload):
 class TownQuote(Payload):
     """What a town has to sell, as it tells the routers every morning."""
 
+    internal: ClassVar[bool] = True
     type: Literal["town_quote"] = "town_quote"
     channel: ClassVar[Channel] = "comm"
     town: str

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Literal, get_args
 from services.errors import HanseError
 from services.runs import database
 from services.runs.run import Run
-from services.runs.schema import TABLES, Table
+from services.runs.schema import TABLES
+from services.runs.sheets import Sheet, sheet
 
 Format = Literal["parquet", "csv", "log"]
 
@@ -21,7 +21,7 @@ _BATCH = 50_000
 
 
 def export(folder: Path, target: Path, format: Format) -> list[Path]:
-    """Writes a run's tables, or its event log, into a folder.
+    """Writes a run's tables (see `services.runs.sheets`), or its event log, into a folder.
 
     All files show the same days, also while the run goes on. ``log`` writes the lines that the
     run's digests are over, byte for byte.
@@ -82,16 +82,13 @@ def _write_log(path: Path, run: Run) -> None:
         file.writelines(run.log_lines())
 
 
-def _write_tables(
-    paths: list[Path], run: Run, write: Callable[[Path, Table, sqlite3.Cursor], None]
-) -> None:
+def _write_tables(paths: list[Path], run: Run, write: Callable[[Path, Sheet], None]) -> None:
     """All the tables as they are at one moment, or none."""
     written = []
     try:
         with database.reading(run.database) as connection:
             for table, path in zip(TABLES.values(), paths, strict=True):
-                query = f"SELECT {table.column_list} FROM {table.name} ORDER BY {table.order}"
-                write(path, table, connection.execute(query))
+                write(path, sheet(connection, table))
                 written.append(path)
     except BaseException:
         for path in written:
@@ -99,14 +96,14 @@ def _write_tables(
         raise
 
 
-def _write_csv(path: Path, table: Table, cursor: sqlite3.Cursor) -> None:
+def _write_csv(path: Path, sheet: Sheet) -> None:
     with _whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.columns)
-        writer.writerows(cursor)
+        writer.writerow(sheet.columns)
+        writer.writerows(sheet.rows)
 
 
-def _write_parquet(path: Path, table: Table, cursor: sqlite3.Cursor) -> None:
+def _write_parquet(path: Path, sheet: Sheet) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -115,16 +112,18 @@ def _write_parquet(path: Path, table: Table, cursor: sqlite3.Cursor) -> None:
             "Parquet needs pyarrow, which is not installed: pip install 'hanse[data]'; or export"
             " to csv"
         ) from error
+    types = {
+        "whole": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "text": pyarrow.string(),
+        "truth": pyarrow.bool_(),
+    }
     schema = pyarrow.schema(
-        pyarrow.field(
-            name,
-            pyarrow.int64() if kind.startswith("INTEGER") else pyarrow.string(),
-            nullable="NOT NULL" not in kind,
-        )
-        for name, kind in table.columns.items()
+        pyarrow.field(name, types[column.kind], nullable=column.optional)
+        for name, column in sheet.columns.items()
     )
     with _whole(path) as partial, parquet.ParquetWriter(partial, schema) as writer:
-        while rows := cursor.fetchmany(_BATCH):
+        for rows in sheet.batches(_BATCH):
             columns = [
                 pyarrow.array(values, field.type)
                 for field, values in zip(schema, zip(*rows, strict=True), strict=True)

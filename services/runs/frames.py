@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs.schema import TABLES
+from services.runs.sheets import flat
 
 if TYPE_CHECKING:
     import pandas
@@ -66,20 +67,10 @@ def events(run: "Run", kind: str) -> "pandas.DataFrame":
 def metrics(run: "Run") -> "pandas.DataFrame":
     """The metrics, what is kept for each item flattened to one column for each."""
     records = [
-        {"day": day, "firm": firm, **_flat(json.loads(body))}
+        {"day": day, "firm": firm, **flat(json.loads(body))}
         for day, firm, body in run.rows("metrics")
     ]
     return _frame(records, ["day", "firm"])
-
-
-def _flat(body: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in body.items():
-        if isinstance(value, dict):
-            flat.update({f"{key}.{item}": amount for item, amount in value.items()})
-        else:
-            flat[key] = value
-    return flat
 
 
 def _frame(records: list[dict[str, Any]], known: list[str]) -> "pandas.DataFrame":

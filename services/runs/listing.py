@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from services.errors import HanseError
+from services.runs import manifest
 from services.runs.folder import is_run_folder
 from services.runs.result import RunResult
 from services.runs.run import Run
@@ -25,9 +26,12 @@ class RunSummary(BaseModel):
     seed: int | None = None
     days: int | None = None
     rules: str | None = None
+    placement: str | None = None
     created_at: str | None = None
     day: int | None = None
     """The last whole day."""
+    agent_errors: int | None = None
+    turns_missed: int | None = None
     result: RunResult | None = None
 
 
@@ -44,12 +48,27 @@ def list_runs(root: Path) -> list[RunSummary]:
     if not root.is_dir():
         return []
     found = [_summary(folder) for folder in sorted(root.iterdir()) if is_run_folder(folder)]
-    return sorted(found, key=lambda run: (run.created_at is None, run.created_at or ""))
+    return sorted(
+        found, key=lambda run: (run.created_at is None, run.created_at or "", _made(run.folder))
+    )
+
+
+def _made(folder: str) -> int:
+    """Tells runs apart that were made in one second."""
+    try:
+        return (Path(folder) / manifest.FILE).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _summary(folder: Path) -> RunSummary:
     try:
         run = Run(folder)
+        result = run.result
+        errors, missed = (
+            result.counters.get(counter, 0) if result else run.count("events", "kind = ?", (kind,))
+            for counter, kind in (("agent_errors", "agent_error"), ("turns_missed", "turn_missed"))
+        )
         return RunSummary(
             folder=str(folder),
             state=run.state,
@@ -58,9 +77,12 @@ def _summary(folder: Path) -> RunSummary:
             seed=run.manifest.seed,
             days=run.manifest.days,
             rules=run.manifest.rules,
+            placement=result.placement if result else run.manifest.placement,
             created_at=run.manifest.created_at,
             day=run.day,
-            result=run.result,
+            agent_errors=errors,
+            turns_missed=missed,
+            result=result,
         )
     except HanseError as error:
         return RunSummary(folder=str(folder), state="damaged", error=str(error))

@@ -72,7 +72,7 @@ function rerun() {
   }
   if (run.parent) {
     steps.push(el("p", {}, "This run branched off the run ", el("code", {}, run.parent.run), " after its day " + run.parent.day
-      + ". With that run's folder for RUN:"), copyable("hanse branch RUN --day " + run.parent.day, "Command"));
+      + ". With that run's folder for RUN, and --set for each key in which the run file below differs from that run's:"), copyable("hanse branch RUN --day " + run.parent.day, "Command"));
   } else {
     steps.push(el("p", {}, "Save the run file below as ", el("code", {}, file), ", then:"), copyable("hanse run " + file, "Command"));
   }

@@ -94,16 +94,22 @@ def header(
             name: run.count(name, *before(days)) for name in ("messages", "events", "ledger")
         },
         "festival_days": festival(config.get("economy") or {}),
+        "festival_factor": festival_factor(config.get("economy") or {}),
         "run_file": to_toml(config),
     }
 
 
 def festival(economy: Mapping[str, Any]) -> list[int] | None:
     """First and last day of the festival: the configured ones, or else the rules' own."""
-    factor = economy.get("festival_factor")
-    if (TownSetup.festival_factor if factor is None else factor) == 1:
+    if festival_factor(economy) == 1:
         return None
     return list(economy.get("festival_days") or TownSetup.festival_days)
+
+
+def festival_factor(economy: Mapping[str, Any]) -> float:
+    """How many times as much consumers want meanwhile."""
+    factor = economy.get("festival_factor")
+    return TownSetup.festival_factor if factor is None else float(factor)
 
 
 def unfinished_firms(

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from services.runs import Run
 from services.runs.report_scope import CONSUMERS, Scope, before
+from services.runs.troubles import told
 
 MOST_OF_A_KIND: Final = 1_000
 """Events of one kind that the page lists; the rest are counted."""
@@ -23,9 +24,21 @@ class Incidents:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._rows: list[tuple[int, str, str, str]] = []
+        self._failed: dict[tuple[int, str], int | None] = {}
 
     def add(self, minute: int, kind: str, subject: str, body: Mapping[str, Any]) -> None:
-        """Notes one event; the first thousand of a kind are kept with their text."""
+        """Notes one event; the first thousand of a kind are kept with their text.
+
+        A turn that was missed because of an error is told in the error's row.
+        """
+        if kind == "turn_missed" and body.get("reason") in ("error", "rubbish"):
+            key = minute, str(body.get("agent") or subject)
+            if key in self._failed:
+                place = self._failed.pop(key)
+                if place is not None:
+                    *head, text = self._rows[place]
+                    self._rows[place] = (*head, f"{text}; it missed the turn")  # type: ignore[assignment]
+                return
         self._counts[kind] += 1
         if self._counts[kind] <= MOST_OF_A_KIND:
             tell = SENTENCES.get(kind, _anything)
@@ -35,6 +48,10 @@ class Incidents:
                 # A body of an unexpected shape must not cost the reader the whole page.
                 text = _anything(subject, body)
             self._rows.append((minute, kind, subject, text))
+        if kind == "agent_error":
+            kept = self._counts[kind] <= MOST_OF_A_KIND
+            agent = str(body.get("agent") or subject)
+            self._failed[minute, agent] = len(self._rows) - 1 if kept else None
 
     def data(self) -> dict[str, Any]:
         """Counts by kind, and the rows in the order of the run."""
@@ -65,7 +82,10 @@ def _missed(subject: str, body: Mapping[str, Any]) -> str:
         "suspended": "it is suspended",
     }
     reason = str(body.get("reason", ""))
-    return f"{body.get('agent') or subject} missed a turn: {reasons.get(reason, reason)}"
+    text = reasons.get(reason, reason)
+    if body.get("detail") and reason in ("timeout", "suspended"):
+        text = str(body["detail"])
+    return f"{body.get('agent') or subject} missed a turn: {text}"
 
 
 def _refused(subject: str, body: Mapping[str, Any]) -> str:
@@ -86,9 +106,7 @@ SENTENCES: Final[dict[str, Callable[[str, Mapping[str, Any]], str]]] = {
     "bankruptcy": lambda subject, body: (
         f"{body['firm']} is bankrupt; its equity is {_dollars(body['equity'])}"
     ),
-    "agent_error": lambda subject, body: (
-        f"{body.get('agent') or subject} failed: {body['error']}: {body['detail']}"
-    ),
+    "agent_error": lambda subject, body: f"{body.get('agent') or subject} failed: {told(body)}",
     "turn_missed": _missed,
     "mail_refused": lambda subject, body: (
         f"the mailbox of {subject or body.get('agent')} was full: {body['count']:,} refused"

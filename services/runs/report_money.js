@@ -27,7 +27,10 @@ function resultTable() {
   const columns = [
     { key: "firm", title: "Firm", sort: (f) => f.firm, node: (f) => el("span", { class: "firm" }, firmCell(f.firm)) },
     text("role", "Role"),
-    text("strategy", "Strategy"),
+    {
+      key: "strategy", title: "Strategy", sort: (f) => f.strategy || "",
+      text: (f) => (f.strategy || NOTHING).split(/[\\/]/).pop(),
+    },
     amount("net_income", "Net income"),
     { key: "bar", title: "", sort: (f) => f.net_income, node: bar },
     amount("revenue", "Revenue"),
@@ -44,6 +47,9 @@ function resultTable() {
         : el("strong", { class: "bad" }, "day " + f.bankrupt_day)),
     });
   }
+  // A phone has room for the firm and its money; see the note below the table.
+  const roomy = ["town", "role", "strategy", "bar", "stock_kg", "deals", "messages_sent"];
+  columns.forEach((c) => { c.roomy = roomy.includes(c.key); });
   const shown = columns.filter((c) => !["messages_sent", "deals"].includes(c.key)
     || data.firms.some((f) => f[c.key] !== null && f[c.key] !== undefined));
   return sortableTable("Result of each firm", shown, data.firms, { key: "net_income", down: true });
@@ -63,7 +69,7 @@ function roleTable() {
 
 function resultsSection() {
   const until = data.run.state === "finished" ? "at the end of the run" : "on the evening of day " + data.last_day;
-  const notes = [];
+  const notes = [el("p", { class: "note narrow" }, "A wider screen also shows role, strategy, stock and deals.")];
   if (data.curves_differ) {
     notes.push(el("p", { class: "note" }, "The table gives the books after the last delivery pass, "
       + "which comes after the last evening; the curves end with that evening."));
@@ -101,6 +107,13 @@ const MEASURE_NOTES = {
   deals: "Bought and sold, since the first day.",
 };
 
+function festivalNote() {
+  const span = data.run.festival_days;
+  if (!Array.isArray(span) || span[0] > data.last_day) return null;
+  return el("p", { class: "note" }, "The shaded band in the charts is the festival, days " + span[0] + " to " + span[1]
+    + ": consumers want " + number(data.run.festival_factor, 1).replace(/\.0$/, "") + " times as much coffee.");
+}
+
 function moneySection() {
   const labels = data.lines.length <= 10;
   const income = chart({
@@ -130,7 +143,7 @@ function moneySection() {
   const lead = data.aggregated
     ? "Thick lines are the means of a role over all its firms, thin ones single firms."
     : "Every evening's books. Point at a chart for the day's figures; a name in the legend hides or shows its line.";
-  return section("money", "Money", lead, nodes);
+  return section("money", "Money", lead, festivalNote(), nodes);
 }
 
 // ---- prices ----

@@ -11,7 +11,7 @@ function sortableTable(caption, columns, rows, first, tall) {
       order = { key: column.key, down: again ? !order.down : Boolean(column.numeric) };
       draw();
     });
-    return el("th", { scope: "col", class: column.numeric ? "number" : null }, button);
+    return el("th", { scope: "col", class: cellClass(column) }, button);
   });
   function draw() {
     const column = columns.find((c) => c.key === order.key);
@@ -37,9 +37,9 @@ function sortableTable(caption, columns, rows, first, tall) {
 }
 
 function cellClass(column, row) {
-  const value = column.numeric && column.sort ? column.sort(row) : null;
-  const names = [column.numeric ? "number" : "", typeof value === "number" && value < 0 ? "negative" : ""];
-  return names.join(" ").trim() || null;
+  const value = row && column.numeric && column.sort ? column.sort(row) : null;
+  const names = [column.numeric ? "number" : "", column.roomy ? "roomy" : "", typeof value === "number" && value < 0 ? "negative" : ""];
+  return names.filter(Boolean).join(" ") || null;
 }
 
 // Wide tables scroll inside their own box, which the keyboard can reach.

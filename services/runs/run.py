@@ -156,6 +156,17 @@ class Run:
 
         return frames.ledger(self)
 
+    def events(self, kind: str | None = None) -> "pandas.DataFrame":
+        """The events, with the day of each.
+
+        Args:
+            kind: Only these, such as ``"delivery"``, the parts of their bodies as columns; all of
+                them if None, their bodies as JSON.
+        """
+        from services.runs import frames
+
+        return frames.table(self, "events") if kind is None else frames.events(self, kind)
+
     def actions(self) -> "pandas.DataFrame":
         """What firms did: a row for each command that an exchange applied or refused."""
         from services.runs import frames

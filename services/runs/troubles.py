@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from services.runs import database
@@ -41,16 +42,20 @@ class Trouble(NamedTuple):
 
 def refusals(run: Run) -> dict[str, Refusals]:
     """How often each firm was refused, up to the last whole day."""
-    # Arguments are JSON within JSON: in a firm's own text the quotes would be escaped.
+    # The town writes these bodies without spaces, and in a firm's own text quotes are escaped: so
+    # they can be searched as text, which is many times faster than reading each of them.
     query = (
-        'SELECT subject, CASE WHEN instr(body, \'"status":"error"\')'
-        " THEN json_extract(body, '$.error_code') END AS code, count(*)"
-        " FROM events WHERE kind = 'action' GROUP BY subject, code"
+        "SELECT subject, substr(rest, 1, instr(rest, '\"') - 1) AS code, count(*) FROM ("
+        " SELECT subject, CASE WHEN instr(body, :refused)"
+        " THEN substr(body, instr(body, :code) + length(:code)) END AS rest"
+        " FROM events WHERE kind = 'action'"
+        ") GROUP BY subject, code"
     )
+    marks = {"refused": '"status":"error"', "code": '"error_code":"'}
     commands: dict[str, int] = defaultdict(int)
     codes: dict[str, dict[str, int]] = defaultdict(dict)
     with database.reading(run.database) as connection:
-        for firm, code, count in connection.execute(query):
+        for firm, code, count in connection.execute(query, marks):
             commands[firm] += count
             if code is not None:
                 codes[firm][code] = count
@@ -89,7 +94,7 @@ def troubles(run: Run) -> list[Trouble]:
     return sorted(found, key=lambda trouble: -trouble.times)
 
 
-def told(body: dict[str, object]) -> str:
+def told(body: Mapping[str, object]) -> str:
     """An agent's error in a line: ``broken.py:19 in day: AttributeError: ...``."""
     detail = " ".join(str(body.get("detail") or "").split())
     error = str(body.get("error") or "error")

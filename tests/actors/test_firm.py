@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from actors.context import Context
+from actors.customs import Rubbish
 from actors.exchange import Join, Turn
-from actors.firm import Firm, Rubbish
+from actors.firm import Firm
 from actors.strategies import Strategy
 from services.economy.commands import Command, ViewListings
 from services.messages import Letter, Message, Text

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from actors.context import Context
+from actors.controller import PurchaseOrders
 from actors.exchange import Turn, TurnMissed
 from actors.league import League
 from actors.strategies import Strategy
 from services.config import FirmConfig, RunConfig, standard_firms
 from services.economy.abroad import TradeFill
-from services.economy.commands import Command, ViewListings, WaitForNextDay
-from services.messages import Text
+from services.economy.commands import Command, Roast, ViewListings, WaitForNextDay
+from services.messages import Letter, Payload, Text
 from services.runs import Run, RunResult
 
 
@@ -27,15 +31,50 @@ class Dreamer(Strategy):
 
 
 class Chatterbox(Strategy):
-    """Sends the exchange commands without having a turn, and says that it had none."""
+    """Sends the exchange commands without having a turn."""
 
     def decide(self, turn: Turn, context: Context) -> Command:
         context.send("exchange", ViewListings())
-        context.send("exchange", TurnMissed(reason="error"))
-        fill = TradeFill(order="F1", town="Visby", item="green_coffee_kg", qty=9, total_micros=0)
-        context.send("exchange", fill)
         context.send("roaster_B", Text(text="hello"))
         return WaitForNextDay()
+
+
+class Forger(Strategy):
+    """Sends what only the league's own agents send."""
+
+    FORGED: ClassVar[list[Payload]] = [
+        TurnMissed(reason="error"),
+        TradeFill(order="F1", town="Visby", item="green_coffee_kg", qty=9, total_micros=0),
+        Letter(letter_id="M1", author="farmer_A", title="sell", body="cheap"),
+        PurchaseOrders(kg={"green_coffee_kg": 500}),
+    ]
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        context.send("exchange", self.FORGED[turn.day % len(self.FORGED)])
+        return WaitForNextDay()
+
+
+class Bookkeeper(Strategy):
+    """Writes where only an exchange writes, and what is no fact."""
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        tricks: list[Callable[[], object]] = [
+            lambda: context.book("farmer_A", "cash", "revenue", 10**12, "gift"),
+            lambda: context.measure(turn.day, "farmer_A", {}),
+            lambda: context.record("one\tM\ttwo", "farmer_A", "{}"),
+            lambda: context.events.append(("junk",)),  # type: ignore[arg-type]
+            lambda: context.wakes.append(2**70),
+        ]
+        tricks[turn.minute_of_day // 30 % len(tricks)]()
+        return ViewListings()
+
+
+class Smuggler(Strategy):
+    """Answers with commands that have gone round their model."""
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        roast = Roast(green_item_id="green_coffee_kg", qty_kg=1)
+        return roast.model_copy(update={"qty_kg": "5" if turn.day % 2 else object()})
 
 
 class Impostor(Strategy):
@@ -62,13 +101,12 @@ def kinds(run: Run) -> Counter[tuple[str, str]]:
     return Counter((row[4], row[5]) for row in run.rows("events"))
 
 
-@pytest.mark.parametrize("strategy", [Dreamer, Chatterbox, Impostor])
+@pytest.mark.parametrize("strategy", [Dreamer, Chatterbox, Impostor, Forger, Bookkeeper, Smuggler])
 def test_the_others_play_on_and_the_run_ends_on_its_last_day(
     tmp_path: Path, strategy: type[Strategy]
 ) -> None:
     result, run = played(strategy, tmp_path / "run")
     assert result.days == 3 and run.day == 2
-    assert result.counters["turns_missed"] == 0 or strategy is Impostor
     assert all(kinds(run)["action", f.firm] >= 3 for f in result.firms if f.firm != "roaster_A")
     assert {subject for kind, subject in kinds(run) if kind == "turn_missed"} <= {"roaster_A"}
 
@@ -77,8 +115,7 @@ def test_what_it_sends_without_a_turn_is_stray(tmp_path: Path) -> None:
     _, run = played(Chatterbox, tmp_path / "run")
     found = kinds(run)
     turns = found["action", "roaster_A"]
-    assert found["stray_command", "roaster_A"] == 2 * turns
-    assert found["stray_trade", "roaster_A"] == turns
+    assert found["stray_command", "roaster_A"] == turns
     assert found["turn_missed", "roaster_A"] == 0
 
 
@@ -88,3 +125,25 @@ def test_nobody_can_speak_in_anothers_name(tmp_path: Path) -> None:
     assert found["turn_missed", "roaster_A"] > 3
     assert found["action", "roaster_A"] == 0
     assert "stray_command" not in {kind for kind, who in found if who == "roaster_B"}
+
+
+@pytest.mark.parametrize("strategy", [Forger, Bookkeeper])
+def test_what_only_the_league_may_send_or_write_costs_the_turn(
+    tmp_path: Path, strategy: type[Strategy]
+) -> None:
+    _, run = played(strategy, tmp_path / "run")
+    found = kinds(run)
+    assert found["turn_missed", "roaster_A"] > 3
+    assert found["action", "roaster_A"] == 0
+    assert not list(run.rows("ledger", "reference = 'gift'"))
+    assert not {kind for kind, _ in found} & {"stray_trade", "stray_command"}
+
+
+def test_a_command_is_what_its_model_makes_of_it_and_rubbish_costs_the_turn(
+    tmp_path: Path,
+) -> None:
+    _, run = played(Smuggler, tmp_path / "run")
+    roasts = [json.loads(row[6]) for row in run.rows("events", "subject = 'roaster_A'")]
+    actions = [body for body in roasts if body.get("tool") == "roast"]
+    assert actions and all(body["args"]["qty_kg"] == 5 for body in actions)
+    assert kinds(run)["turn_missed", "roaster_A"] > 3

@@ -13,13 +13,14 @@ from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefus
 from services.messages import Message, Payload
 
 BEANS = "green_coffee_kg"
+EXCHANGES = {town: f"exchange_{town}" for town in ("Luebeck", "Riga", "Turku", "Visby")}
 
 
 class Office:
     """A router and the mail that reaches it; every quote is this morning's."""
 
     def __init__(self, rule: RouterRule = "cheapest", **options: Any) -> None:
-        self.router = Router("router", rule, **options)
+        self.router = Router("router", rule, exchanges=EXCHANGES, **options)
         self.context = Context("router", now=540)
         self.number = 0
 
@@ -147,11 +148,29 @@ def test_a_router_read_back_knows_quotes_loads_and_orders_under_way() -> None:
     office.quote("Visby", 3.5)
     under_way = office.order(name="F1")
     saved = msgpack.unpackb(msgpack.packb(office.router.save()))
-    office.router = Router("router", "least_loaded")
+    office.router = Router("router", "least_loaded", exchanges=EXCHANGES)
     office.router.load(saved)
     assert office.router.summary() == {"routed": 1, "refused": 0}
     assert passed_to(office.order(name="F2")) == "exchange_Visby"
     [answer] = office.tell(
         "exchange_Luebeck", TradeRefused(order="F1", reason="sold out"), about=under_way
     )
+    assert answer.recipient == "exchange_Riga"
+
+
+def test_only_a_towns_exchange_speaks_for_it() -> None:
+    office = Office("cheapest")
+    office.quote("Visby", 3.0)
+    lie = TownQuote(
+        town="Riga", exchange="mallory", day=0, asks={BEANS: 0.01}, kg={BEANS: 9}, load=0
+    )
+    assert office.tell("mallory", lie) == []
+    theft = TradeOrder(
+        order="F9", town="nowhere", reply_to="exchange_Riga", item=BEANS, qty=9, max_price=99.0
+    )
+    assert office.tell("mallory", theft) == []
+    wish = office.order("Riga")
+    fill = TradeFill(order="F1", town="Visby", item=BEANS, qty=9, total_micros=0)
+    assert office.tell("mallory", fill, about=wish) == []
+    [answer] = office.tell("exchange_Visby", fill, about=wish)
     assert answer.recipient == "exchange_Riga"

@@ -8,7 +8,8 @@ import pytest
 
 from actors.context import Context
 from actors.exchange import Turn
-from actors.strategies.human import GREETING, Human, describe_result, parse_command
+from actors.strategies.human import GREETING, Human, describe_result
+from actors.strategies.human_help import help_text, parse_command
 from services.economy.commands import (
     COMMANDS,
     Command,
@@ -21,6 +22,9 @@ from services.economy.commands import (
 from services.economy.results import Listing, ListingsView, Result, Values
 from services.economy.setup import TownSetup
 from services.economy.town import Town
+
+LISTED = PostListing(item_id="roasted_coffee_kg", qty=10, asking_price=9.8)
+LETTER = SendMessage(recipient="roaster_A", title="2026", body="a=b c")
 
 
 class Terminal:
@@ -76,6 +80,10 @@ def test_words_in_quotes_are_one_value() -> None:
         ("view_offers direction=incoming", ViewOffers(direction="incoming")),
         ("view_listings only_others=false", ViewListings(only_others=False)),
         ("view_listings item_id=null", ViewListings(item_id=None)),
+        ("view_offers incoming", ViewOffers(direction="incoming")),
+        ("post_listing roasted_coffee_kg 10 9.8", LISTED),
+        ("post_listing roasted_coffee_kg 10 asking_price=9.8", LISTED),
+        ("send_message roaster_A 2026 'a=b c'", LETTER),
     ],
 )
 def test_what_can_be_typed(line: str, command: Command) -> None:
@@ -86,11 +94,15 @@ def test_what_can_be_typed(line: str, command: Command) -> None:
     ("line", "complaint"),
     [
         ("fly", "there is no command 'fly'; type help"),
-        ("roast 5", "'5' is not key=value; type help roast"),
-        ("roast green_item_id=x", "qty_kg: Field required; type help roast"),
-        ("roast green_item_id=x qty_kg=1.5", "qty_kg: Input should be a valid integer"),
-        ("roast green_item_id=x qty_kg=5 heat=9", "heat: Extra inputs are not permitted"),
-        ('send_message title="open', "cannot read that: No closing quotation"),
+        ("roast 5", "qty_kg is missing; type help roast"),
+        ("roast green_item_id=x", "qty_kg is missing; type help roast"),
+        ("roast green_item_id=x qty_kg=1.5", "quantities are whole kilograms; got 1.5; type help"),
+        ("roast x 5 heat=9", "there is no argument heat; type help roast"),
+        ("roast x 5 9", "roast takes 2 arguments; type help roast"),
+        ("roast x green_item_id=y", "green_item_id is given twice; type help roast"),
+        ("cancel_listing L1 L2", "cancel_listing takes 1 argument; type help cancel_listing"),
+        ("view_offers sideways", "direction must be 'incoming', 'outgoing' or 'all'; got"),
+        ('send_message title="open', "cannot read that: no closing quotation"),
         ("help fly", "there is no command 'fly'; type help"),
         ("", "Type a command, or help."),
     ],
@@ -102,12 +114,54 @@ def test_what_cannot_be_understood_is_explained_and_asked_again(line: str, compl
     assert len(terminal.prompts) == 2
 
 
-def test_help_names_every_command_and_help_of_one_its_arguments() -> None:
-    _, terminal = play("help", "? make_offer", "w")
-    everything, one = terminal.shown[1:]
-    assert all(name in everything for name in COMMANDS)
-    assert one.startswith("Bid on a listing")
-    assert "listing_id  (required)" in one and "payment_terms_days  (default 30)" in one
+def test_help_lists_the_commands_of_the_role_first_and_all_on_request() -> None:
+    _, terminal = play("help", "help all", "w")
+    own, everything = terminal.shown[1:]
+    assert own.startswith("A retailer can")
+    assert "  set_retail_price" in own and "  roast" not in own and "  produce_item" not in own
+    assert "For other roles: produce_item, roast, post_listing" in own
+    assert all(f"  {name} " in everything for name in COMMANDS)
+
+
+def test_help_of_a_command_names_its_arguments_with_type_and_unit() -> None:
+    _, terminal = play("? make_offer", "w")
+    lines = terminal.shown[1].splitlines()
+    assert lines == [
+        "Bid on a listing; price and terms may differ from what is asked.",
+        "  listing_id  a listing, such as L7 (required)",
+        "  offered_price  dollars a kilogram (required)",
+        "  qty  whole kilograms (required)",
+        "  payment_terms_days  days (default 30)",
+        "  message  text (optional)",
+    ]
+    assert "direction  incoming | outgoing | all (default all)" in help_text("view_offers")
+    assert "only_overdue  true or false (default false)" in help_text("view_payables")
+
+
+def test_what_a_person_reads_has_no_markup() -> None:
+    for name in (None, "all", *COMMANDS):
+        for role in ("farmer", "roaster", "retailer"):
+            assert "``" not in help_text(name, role) and ":class:" not in help_text(name, role)
+
+
+def test_quit_explains_how_to_stop_and_to_go_on() -> None:
+    command, terminal = play("quit", "w")
+    assert command == WaitForNextDay()
+    assert "Ctrl-C stops the run" in terminal.text and "hanse resume RUN" in terminal.text
+
+
+def test_a_day_begins_with_the_items_and_prices_and_they_come_once_a_day() -> None:
+    town = Town(TownSetup())
+    town.advance(540)
+    terminal = Terminal("w", "w")
+    player = terminal.player()
+    for reason in ("morning", "a letter"):
+        seen = town.observe("retailer_A", reason)
+        player.decide(turn(reason=reason, observation=seen), Context("retailer_A", now=3450))
+    assert terminal.text.count("a retailer can sell roasted_coffee_kg, roasted_specialty_kg") == 1
+    assert terminal.text.count("own prices, dollars a kilogram: ") == 1
+    assert "view_listings shows what is on offer" in terminal.text
+    assert "Every command costs 30 minutes of the day" in terminal.text
 
 
 def test_at_the_end_of_the_input_the_firm_waits_from_then_on() -> None:
@@ -155,7 +209,7 @@ def test_rows_are_listed_under_their_names() -> None:
     lines = describe_result(seen).splitlines()
     assert lines[1].split() == list(Listing._fields)
     assert lines[2].split()[:4] == ["L1", "roaster_A", "roasted_coffee_kg", "10"]
-    assert lines[3].strip() == "1 rows"
+    assert lines[3].strip() == "1 row"
     none = describe_result(Result(command="view_listings", ok=True, data=ListingsView(rows=())))
     assert none.splitlines()[-1].strip() == "0 rows"
 

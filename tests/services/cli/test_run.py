@@ -163,9 +163,9 @@ def test_a_run_that_is_under_way_is_not_resumed(hanse, league):
 def test_a_branch_shares_the_first_days_and_ends_the_same_when_nothing_is_changed(hanse):
     whole = hanse("run", "--days", 6, "--json").document
     outcome = hanse("branch", "coffee-seed0-001", "--day", 3, "--json")
-    assert outcome.document["run"] == "runs/coffee-seed0-002"
+    assert outcome.document["run"] == "runs/coffee-seed0-001-day3-001"
     assert outcome.document["log_sha256"] == whole["log_sha256"]
-    parent = Run("runs/coffee-seed0-002").manifest.parent
+    parent = Run("runs/coffee-seed0-001-day3-001").manifest.parent
     assert parent is not None and parent.day == 3
 
 

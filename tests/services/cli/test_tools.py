@@ -58,15 +58,39 @@ def test_runs_are_listed_with_state_seed_days_result_and_size(hanse, league):
     }
     finished, stopped = rows["coffee-seed5-001"], rows["coffee-seed0-001"]
     # The sixth firm of the league has earned the most: 600 + 5.
-    assert finished[1:6] == ["finished", "5", "2", "retailer_B", "605.00"]
+    assert finished[1:8] == ["finished", "5", "2", "hanse", "one", "retailer_B", "605.00"]
+    assert finished[8:10] == ["2", "missed"]
     assert finished[-1] == "kB"
-    assert stopped[1:6] == ["resumable", "0", "1", "of", "3"]
+    assert stopped[1:8] == ["resumable", "0", "1", "of", "3", "hanse", "auto"]
+    assert stopped[8] == "–"
     documents = hanse("runs", "--json").document
     assert {run["folder"]: run["state"] for run in documents} == {
         "runs/coffee-seed5-001": "finished",
         "runs/coffee-seed0-001": "resumable",
     }
     assert all(run["bytes"] > 0 for run in documents)
+
+
+def test_the_newest_run_is_last(hanse, league):
+    for seed in (9, 10, 2):
+        hanse("run", "--days", 1, "--seed", seed)
+    seeds = [run["seed"] for run in hanse("runs", "--json").document]
+    assert seeds == [9, 10, 2]
+
+
+def test_a_sweep_is_no_run_but_has_some(hanse, league):
+    for seed in (2, 10):
+        hanse("run", "--days", 1, "--seed", seed, "--out", f"runs/s/seed-{seed}")
+    message = "hanse: runs/s: this is a sweep of 2 runs; name one of them, such as runs/s/seed-2"
+    for command in ("report", "export", "resume", "doctor"):
+        arguments = ("--to", "csv") if command == "export" else ()
+        assert hanse(command, "s", *arguments).refusal == message
+
+
+def test_doctor_answers_first_what_was_asked(hanse, league):
+    hanse("run", "--days", 1)
+    lines = hanse("doctor", "coffee-seed0-001").out.splitlines()
+    assert lines[0] == "runs/coffee-seed0-001: the run is finished"
 
 
 def test_a_running_run_is_listed_as_running(hanse, league):

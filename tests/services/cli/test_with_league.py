@@ -161,6 +161,119 @@ def test_a_branch_of_the_real_league_ends_as_its_original(hanse):
     assert branch["log_sha256"] == whole["log_sha256"]
 
 
+BROKEN = """
+from actors.strategies import DailyPlan
+from services.economy.commands import Roast, ViewTrialBalance
+
+class Broken(DailyPlan):
+    def day(self):
+        assert self.turn.observation is not None
+        books = yield ViewTrialBalance()
+        for _ in range(9):
+            yield Roast(green_item_id="green_coffee_kg", qty_kg=5000)
+        if self.today == 4:
+            books.data.gold
+"""
+
+
+@pytest.fixture
+def six_days(hanse) -> str:
+    document = hanse("run", "--days", 6, "--placement", "inline", "--json").document
+    return str(document["log_sha256"])
+
+
+def test_a_branch_goes_on_under_another_seed_and_other_numbers(hanse, six_days):
+    changed = ("--set", "seed=5", "--set", "economy.loss_probability=0.9", "--set", "days=9")
+    branch = hanse("branch", "coffee-seed0-001", "--day", 2, *changed, "--json").document
+    assert branch["run"] == "runs/coffee-seed0-001-day2-001"
+    assert (branch["seed"], branch["days"]) == (5, 9)
+    parent, child = Run("runs/coffee-seed0-001"), Run(branch["run"])
+    assert child.marks()[:3] == parent.marks()[:3]
+    assert child.log_sha256 != parent.log_sha256 == six_days
+    assert child.verify()
+    assert child.manifest.config["economy"]["loss_probability"] == 0.9
+    assert (child.manifest.seed, child.manifest.days) == (5, 9)
+    assert child.manifest.parent is not None
+    assert child.manifest.parent.model_dump() == {"run": parent.manifest.id, "day": 2}
+    again = hanse("branch", "coffee-seed0-001", "--day", 2, *changed, "--json").document
+    assert again["run"] == "runs/coffee-seed0-001-day2-002"
+    assert again["log_sha256"] == branch["log_sha256"]
+
+
+def test_a_setting_that_changes_nothing_makes_the_same_run(hanse, six_days):
+    branch = hanse("branch", "coffee-seed0-001", "--day", 2, "--set", "seed=0", "--json").document
+    assert branch["log_sha256"] == six_days
+
+
+def test_a_branch_gives_a_firm_another_strategy_which_starts_without_memory(hanse, six_days):
+    Path("broken.py").write_text(BROKEN)
+    setting = "firms.roaster_A.strategy=broken.py:Broken"
+    outcome = hanse("branch", "coffee-seed0-001", "--day", 2, "--set", setting)
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
+    error = "AttributeError: 'TrialBalance' object has no attribute 'gold'"
+    assert f"roaster_A: broken.py:12 in day: {error}" in lines
+    assert any(
+        re.fullmatch(
+            r"roaster_A: \d+ of \d+ commands were refused, most often exceeds_stock: .*", line
+        )
+        for line in lines
+    )
+    assert "troubles: agent errors 1, turns missed 1" in lines
+    assert any("section Events lists every error and missed turn of roaster_A" in x for x in lines)
+
+
+def test_a_strategy_that_has_changed_since_is_named_on_resume_and_branch(hanse):
+    Path("broken.py").write_text(BROKEN)
+    with League.create(
+        standard().with_overrides(
+            days=4,
+            placement="inline",
+            firms=[
+                {**firm.model_dump(), "strategy": "broken.py:Broken"}
+                if firm.name == "roaster_A"
+                else firm.model_dump()
+                for firm in standard().firms
+            ],
+        ),
+        Path("runs/mine"),
+    ) as league:
+        league.run(until_day=1)
+    digest = Run("runs/mine").manifest.strategies["broken.py:Broken"]
+    assert re.fullmatch(r"[0-9a-f]{64}", digest)
+    assert "changed since" not in hanse("branch", "mine", "--day", 1).err
+    Path("broken.py").write_text(BROKEN + "# better\n")
+    warning = (
+        "broken.py: changed since the run began; the days from here on are played with it as it"
+        " is now"
+    )
+    assert warning in hanse("branch", "mine", "--day", 1).err.splitlines()
+    assert warning in hanse("resume", "mine").err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("rules=coffeebench", "--set: rules: a branch keeps 'hanse', whose books it has"),
+        ("days=3", "--set: days: 3 is too few, days 0 to 2 are played already; allowed: 4 or more"),
+        ("firms.farmer_A.cash=3", "--set: firms.farmer_A.cash: has taken effect when the league"),
+        ("firms.farmer_A.stock_cap=9", "--set: firms.farmer_A.stock_cap: has taken effect when"),
+        ('controllers=[{name="c"}]', "a branch has the agents of its parent, no others"),
+        ("firms.farmer_A.strategy=nope", "'nope' is not a known strategy"),
+        ("firms.farmer_Z.cash=3", "'farmer_Z' is not a known name"),
+    ],
+)
+def test_what_a_branch_cannot_change_is_refused(hanse, six_days, setting, complaint):
+    outcome = hanse("branch", "coffee-seed0-001", "--day", 2, "--set", setting)
+    assert complaint in outcome.refusal
+    assert [folder.name for folder in Path("runs").iterdir()] == ["coffee-seed0-001"]
+
+
+def test_a_league_that_has_closed_is_not_prolonged_by_a_branch(hanse, six_days):
+    outcome = hanse("branch", "coffee-seed0-001", "--day", 5, "--set", "days=9")
+    assert "the league has closed on day 5; branch from an earlier day" in outcome.refusal
+
+
 @pytest.mark.ray
 @pytest.mark.slow
 def test_a_sweep_runs_each_seed_once_and_resumes_what_was_stopped(hanse_process):

@@ -206,6 +206,9 @@ def _happenings(record: Recorder, day: int, talk: str) -> None:
         _shipment(record, nine, "D2", "lost", "farmer_A", "roaster_A", "green_coffee_kg", 30)
         record.event(nine + 1, "turn_missed", "roaster_A", reason="timeout")
         record.event(nine + 2, "agent_error", "roaster_A", "roaster_A", error="Error", detail=talk)
+        record.event(
+            nine + 2, "turn_missed", "roaster_A", agent="roaster_A", reason="error", detail=talk
+        )
         record.event(nine + 3, "mail_refused", "retailer_A", count=12)
         record.event(nine + 4, "comet", "", seen_from="the harbour", tails=2)
         record.event(nine + 5, "spoilage", "farmer_A", qty="a body without its item")

@@ -46,7 +46,7 @@ def test_the_header_says_what_the_run_is(told: dict[str, Any], small: Path) -> N
     assert run["log_sha256"] == Run(small).log_sha256
     assert run["ledger_sha256"] == Run(small).ledger_sha256
     assert run["versions"]["python"]
-    assert run["counts"] == {"messages": 19, "events": 18, "ledger": 10}
+    assert run["counts"] == {"messages": 19, "events": 19, "ledger": 10}
     assert told["last_day"] == 2
 
 
@@ -172,18 +172,21 @@ def test_commands_are_counted_and_refusals_told_apart(told: dict[str, Any]) -> N
 
 def test_events_are_sentences(told: dict[str, Any]) -> None:
     told_of = {kind: text for _, kind, _, text in told["incidents"]["rows"]}
+    told_of_error = " ".join(f"Error: {HOSTILE}".split())
     assert told_of == {
         "refused": "roaster_A: accept_offer was refused: seller_short_stock",
         "lost": "30 kg of green coffee from farmer_A to roaster_A was lost (D2)",
         "delayed": "8 kg of roasted coffee from roaster_A to retailer_A is a day late (D3)",
         "turn_missed": "roaster_A missed a turn: it did not answer in time",
-        "agent_error": f"roaster_A failed: Error: {HOSTILE}",
+        "agent_error": f"roaster_A failed: {told_of_error}; it missed the turn",
         "mail_refused": "the mailbox of retailer_A was full: 12 refused",
         "bankruptcy": "roaster_A is bankrupt; its equity is −$1,012.34",
         "comet": "seen_from the harbour, tails 2",  # a kind that nobody knows yet
         "spoilage": "farmer_A: qty a body without its item",  # and a body that does not fit
     }
-    assert told["incidents"]["counts"]["lost"] == 1
+    counts = told["incidents"]["counts"]
+    assert counts["lost"] == 1
+    assert (counts["agent_error"], counts["turn_missed"]) == (1, 1), "the time-out alone"
 
 
 def test_the_trial_balance_is_exact_to_the_micro_dollar(told: dict[str, Any]) -> None:

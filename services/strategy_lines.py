@@ -1,0 +1,22 @@
+"""The strategies that come with Hanse, each in a line, for help texts and run files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STRATEGY_LINES: Final[dict[str, str]] = {
+    "passive": "does nothing; what the others are measured against",
+    "heuristic": "CoffeeBench's weak baseline, kept as it is",
+    "repaired": "that baseline with its faults mended (roasters)",
+    "scripted": "a plain, sound business; the default",
+    "managed": "leaves its purchasing to a controller, which it needs (roasters)",
+    "importing": "also buys in other towns, through a router, which it needs (roasters)",
+    "random": "any legal commands, for tests",
+    "human": "you, at the terminal",
+}
+"""What each strategy does."""
+
+AUTO_PLACEMENT: Final = (
+    "auto: one up to 32 agents, packed above, inline when a human plays; "
+    "all three make the same run"
+)
