@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from actors.agent import Agent
 from actors.controller import Controller
@@ -22,9 +22,9 @@ from services.economy.rules import Rules, rules_named
 from services.economy.setup import TownSetup, firm_setup
 from services.errors import HanseError
 
-DEFAULT_ORDERS = {
-    "green_coffee_kg": {"reorder_at": 60, "up_to": 75, "most": 30},
-    "green_specialty_kg": {"reorder_at": 15, "up_to": 20, "most": 8},
+DEFAULT_ORDERS: Final = {
+    "green_coffee_kg": BaseStock(reorder_at=60, up_to=75, most=30),
+    "green_specialty_kg": BaseStock(reorder_at=15, up_to=20, most=8),
 }
 """A base-stock controller's levels where its options name none: the reference roaster's targets."""
 
@@ -87,6 +87,11 @@ class Cast:
         for name in [*self.routers, *(c.name for c in self.config.controllers)]:
             self.make(name)
 
+    def watched(self, name: str) -> bool:
+        """Whether an agent runs a user's own code."""
+        firm = self._firm.get(name)
+        return firm is not None and ":" in firm.strategy
+
     def import_strategies(self) -> None:
         """Imports every strategy of the league, so that all payloads are known on every host.
 
@@ -123,26 +128,13 @@ class Cast:
                 return Exchange(name, self.setup(town), routers)
         for router in self.config.routers:
             if router.name == name:
-                made: Router = _with_options(
-                    Router,
-                    self.source,
-                    f"routers.{name}",
-                    name,
-                    router.rule,
-                    exchanges=self.exchanges,
-                    **router.options,
-                )
-                return made
+                return Router(name, router.rule, router.options.partners, self.exchanges)
         for controller in self.config.controllers:
             if controller.name == name:
-                levels = controller.options or DEFAULT_ORDERS
-                policies = {
-                    item: _with_options(
-                        BaseStock, self.source, f"controllers.{name}.options.{item}", **level
-                    )
-                    for item, level in levels.items()
+                chosen = {
+                    item: BaseStock(**x.model_dump()) for item, x in controller.options.items()
                 }
-                return Controller(name, policies)
+                return Controller(name, chosen or dict(DEFAULT_ORDERS))
         return Router(name, exchanges=self.exchanges)
 
     def setup(self, town: str) -> TownSetup:
@@ -281,10 +273,3 @@ def _catalogue(config: RunConfig) -> Catalogue:
             changed["lag_days"] = recipe.lag
         recipes[name] = changed
     return standard_catalogue().with_changes(items, recipes)
-
-
-def _with_options(kind: Any, source: str, key: str, *values: Any, **options: Any) -> Any:
-    try:
-        return kind(*values, **options)
-    except (TypeError, HanseError) as error:
-        raise HanseError(f"{source}: {key}: {error}") from error

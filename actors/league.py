@@ -74,6 +74,7 @@ class League:
         self._waits = dict.fromkeys(self._names, False)
         self._mark: Mark | DayMark | None = None
         self._losses = 0
+        self._broken_off = False
         self._writer = DayWriter(store, behind=placement != "inline")
         self._messages = 0
         self._seconds = 0.0
@@ -176,6 +177,11 @@ class League:
         started = time.monotonic() - self._seconds
         self._status.start()
         try:
+            if self._broken_off:
+                # What was broken off in mid-minute cannot be gone on with; the day begins anew.
+                self.store.discard_day()
+                self._restore()
+            self._broken_off = True
             while True:
                 try:
                     self._seconds = time.monotonic() - started
@@ -189,6 +195,7 @@ class League:
                         break
                 except HostLost as lost:
                     self._recover(lost)
+            self._broken_off = False
             if self._done:
                 self.store.finish(result)
             else:

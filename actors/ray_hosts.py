@@ -33,6 +33,8 @@ from services.errors import HanseError
 from services.messages import pack, unpack
 
 CONTROL = "control"
+STARTING_SECONDS = 60.0
+"""What a host may take for a call beside the time-outs of its agents, e.g. to start."""
 
 
 class HostActor:
@@ -170,12 +172,22 @@ class RayHosts:
         self._namespace = f"hanse-{run}"
         self._started_ray = start_ray()
         self._config = cast.config.dump()
+        watched = [sum(map(cast.watched, self._agents_of(name))) for name in self._names]
+        # Twice what the time-outs of a host's watched agents can take together in a round.
+        patience = STARTING_SECONDS + 2 * cast.config.turn_timeout * max(watched)
+        self._patience = patience if any(watched) else None
         self._epoch = 0
         self._actors: dict[str, Any] = {}
         try:
             for name in self._names:
                 self._actors[name] = self._make(name)
             self._get({n: a.health.remote() for n, a in self._actors.items()})
+        except HostLost as lost:
+            self.close()
+            raise HanseError(
+                f"{', '.join(lost.hosts)} died while starting; try again, or run without Ray:"
+                " --placement inline"
+            ) from lost
         except BaseException:
             self.close()
             raise
@@ -229,9 +241,18 @@ class RayHosts:
 
     def handling(self) -> list[dict[str, object]]:
         """What each host is busy with; asked on the control group, so a busy host answers too."""
-        calls = [a.health.remote() for a in self._actors.values()]
-        ready, _ = ray.wait(calls, num_returns=len(calls), timeout=0.5)
-        return [busy for busy in ray.get(ready) if busy is not None]
+        calls = {a.health.remote(): name for name, a in self._actors.items()}
+        ready, late = ray.wait(list(calls), num_returns=len(calls), timeout=0.5)
+        silent: list[dict[str, object]] = [
+            {
+                "host": calls[ref],
+                "agent": f"{calls[ref]} (does not answer)",
+                "message": "",
+                "seconds": 0.5,
+            }
+            for ref in late
+        ]
+        return silent + [busy for busy in ray.get(ready) if busy is not None]
 
     def metrics(self) -> list[dict[str, Any]]:
         """Every host's metrics, also while a round runs."""
@@ -287,7 +308,9 @@ class RayHosts:
 
         Raises:
             HostLost: some hosts have died; the others' calls have ended.
+            HanseError: what a host says in a line; or a host that an agent holds up for good.
         """
+        self._await(calls)
         try:
             return dict(zip(calls, ray.get(list(calls.values())), strict=True))
         except RayTaskError as error:
@@ -299,9 +322,33 @@ class RayHosts:
         for name, call in calls.items():
             try:
                 ray.get(call)
-            except RayActorError:
+            except RayActorError as error:
+                started: Any = getattr(error, "cause", None)
+                if isinstance(getattr(started, "cause", None), HanseError):
+                    raise started.cause from None
                 lost.append(name)
             except RayTaskError as error:
                 if isinstance(error.cause, HanseError):
                     raise error.cause from None
         raise HostLost(lost)
+
+    def _await(self, calls: dict[str, Any]) -> None:
+        """Waits for the calls; gives up a host whose process an agent does not let go.
+
+        A thread of the host keeps a watched agent to its time-out, but cannot run while the agent
+        is in native code that never returns.
+        """
+        if self._patience is None:
+            return
+        refs = list(calls.values())
+        _, late = ray.wait(refs, num_returns=len(refs), timeout=self._patience)
+        if not late:
+            return
+        names = [name for name, call in calls.items() if call in late]
+        watched = [a for name in names for a in self._agents_of(name) if self._cast.watched(a)]
+        for name in names:
+            ray.kill(self._actors[name])
+        raise HanseError(
+            f"{', '.join(names)} did not answer for {self._patience:.0f} s: one of its agents"
+            f" ({', '.join(watched) or 'unknown'}) holds the process; mend it, then: hanse resume"
+        )

@@ -6,19 +6,15 @@ Here: strategies and the function that finds them by name. Not here: the rules o
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import importlib.util
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from actors.strategies.heuristic import Heuristic
 from actors.strategies.human import Human
 from actors.strategies.importing import Importing
+from actors.strategies.loading import load_module
 from actors.strategies.managed import Managed
+from actors.strategies.options import check_options
 from actors.strategies.passive import Passive
 from actors.strategies.random import RandomLegal
 from actors.strategies.repaired import Repaired
@@ -59,20 +55,22 @@ def make_strategy(
     key = f"{where}: firms.{firm}.strategy"
     kind = find_strategy(name, key)
     try:
+        if name in STRATEGIES:
+            check_options(kind, role, options)
         strategy = kind(firm, role, **options)
-    except HanseError:
+        if name not in STRATEGIES and isinstance(strategy, Strategy):
+            strategy.untrusted = True
+    except (HanseError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # also sys.exit: a strategy does not end the program
         raise HanseError(
-            f"{where}: firms.{firm}.options: strategy {name!r} cannot be made: {_line(error)}"
+            f"{where}: firms.{firm}.options: strategy {name!r} cannot be made: {_reason(error)}"
         ) from error
     if not isinstance(strategy, Strategy):
         raise HanseError(
             f"{key}: {name!r} is a {type(strategy).__name__}, not a Strategy;"
             " derive it from actors.strategies.Strategy or DailyPlan"
         )
-    if name not in STRATEGIES:
-        strategy.untrusted = True
     return strategy
 
 
@@ -92,17 +90,15 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
             " or your own as module:Class or path.py:Class"
         )
     try:
-        module = (
-            _load_file(Path(module_name))
-            if module_name.endswith(".py")
-            else (_load_module(module_name))
-        )
-    except (Exception, SystemExit) as error:
+        module = load_module(module_name)
+        found = getattr(module, class_name, None)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also sys.exit: a module does not end the program
         raise HanseError(
             f"{key}: {name!r} cannot be imported: {type(error).__name__}: {_line(error)};"
             " check the path and what the module imports"
         ) from error
-    found = getattr(module, class_name, None)
     if not callable(found):
         names = [
             n
@@ -120,28 +116,8 @@ def _line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _load_module(name: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    return importlib.import_module(name)
-
-
-def _load_file(path: Path) -> ModuleType:
-    path = path.resolve()
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
-    # The same in every process: the name may reach the log in an object's representation.
-    name = f"hanse_strategy_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+def _reason(error: BaseException) -> str:
+    """What went wrong; what is no mere error, such as SystemExit, also by its name."""
+    if isinstance(error, Exception):
+        return _line(error)
+    return f"{type(error).__name__} {_line(error)}".strip()

@@ -292,11 +292,14 @@ class ScriptedRetailer(Scripted):
         return seen.data.rows[-1].id if seen.data.rows else None
 
 
+KINDS: dict[str, type[Scripted]] = {
+    "farmer": ScriptedFarmer,
+    "roaster": ScriptedRoaster,
+    "retailer": ScriptedRetailer,
+}
+"""The reference firm of each role."""
+
+
 def scripted(firm: str, role: str, **options: Any) -> Scripted:
     """The reference firm of a role."""
-    kinds: dict[str, type[Scripted]] = {
-        "farmer": ScriptedFarmer,
-        "roaster": ScriptedRoaster,
-        "retailer": ScriptedRetailer,
-    }
-    return kinds[role](firm, role, **options)
+    return KINDS[role](firm, role, **options)

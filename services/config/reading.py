@@ -50,6 +50,9 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise HanseError(f"{path}: not valid TOML: {_lower(str(error))}; mend that line") from None
+    except (ValueError, RecursionError) as error:  # thousands of digits, or of brackets
+        reason = "nested too deep" if isinstance(error, RecursionError) else _lower(str(error))
+        raise HanseError(f"{path}: not a run file: {reason}; mend that value") from None
 
 
 def _lower(sentence: str) -> str:

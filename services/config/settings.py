@@ -51,7 +51,7 @@ def _path(key: str) -> list[str]:
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, or thousands of digits or brackets
         return text
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from services.economy.commands import OrderAbroad
 from services.economy.market import Market
-from services.economy.money import cents, dollars
+from services.economy.money import CENT, cents, dollars, micros
 from services.economy.results import Refusal, Values
 from services.economy.state import FirmState, ForeignOrder, Import
 from services.economy.world import World
@@ -100,7 +100,7 @@ class Abroad:
         price = world.checked_price(command.max_price)
         if firm.committed + qty > firm.stock_cap:
             raise Refusal("inventory_cap", f"{qty} more kg do not fit")
-        escrow = cents(qty * (price + world.setup.freight_per_kg))
+        escrow = cents(qty * price) + cents(qty * world.setup.freight_per_kg)
         if firm.cash < escrow:
             raise Refusal("insufficient_cash", f"{dollars(escrow):.2f} must be set aside")
         order = ForeignOrder(
@@ -122,14 +122,14 @@ class Abroad:
         offers = [
             listing
             for listing in state.listings.values()
-            if listing.item == order.item and listing.asking_price <= order.max_price
+            if listing.item == order.item and 0 <= listing.asking_price <= order.max_price
         ]
         for listing in sorted(offers, key=lambda x: x.asking_price):
             seller = state.firms[listing.seller]
             qty = min(wanted, listing.qty, seller.kg.get(listing.item, 0))
             if qty < 1 or not seller.live:
                 continue
-            price = cents(qty * listing.asking_price)
+            price = _piece_price(qty, listing.asking_price)
             cost = world.take(seller, listing.item, qty)
             reference = f"export {order.order}"
             world.post(seller, "cogs", "inventory", cost, reference)
@@ -158,11 +158,18 @@ class Abroad:
         )
 
     def settle(self, fill: TradeFill) -> None:
-        """Pays for what another town has sold; the rest of the money comes back."""
+        """Pays for what another town has sold; the rest of the money comes back.
+
+        An answer that does not fit the order is none: all of the money comes back.
+        """
         world = self.world
-        order = world.state.foreign_orders.pop(fill.order, None)
+        order = world.state.foreign_orders.get(fill.order)
         if order is None:
             return
+        if (misfit := _misfit(order, fill)) is not None:
+            self.give_back(TradeRefused(order=order.id, reason=misfit))
+            return
+        del world.state.foreign_orders[order.id]
         firm = world.state.firms[order.buyer]
         freight = cents(fill.qty * world.setup.freight_per_kg)
         paid = fill.total_micros + freight
@@ -232,3 +239,23 @@ class Abroad:
             **more,
         }
         self.world.event("trade", firm, body)
+
+
+def _piece_price(qty: int, price: float) -> int:
+    """What a part of an order costs, rounded down to the cent.
+
+    So the parts, each rounded by itself, never cost more than the whole that was set aside, and
+    the price of a part hangs on nothing but that part.
+    """
+    return micros(qty * price) // CENT * CENT
+
+
+def _misfit(order: ForeignOrder, fill: TradeFill) -> str | None:
+    """What is wrong with an answer to an order, if anything."""
+    if fill.item != order.item:
+        return "the answer was for another item"
+    if not 0 < fill.qty <= order.qty:
+        return "the answer was for a quantity that was not ordered"
+    if not 0 <= fill.total_micros <= cents(fill.qty * order.max_price):
+        return "the answer was at a price that was not ordered"
+    return None

@@ -141,7 +141,9 @@ class Invoicing:
         seller = state.firms[invoice.issuer]
         if not seller.live and world.rules.bankruptcy_ends_trade:
             raise Refusal("seller_bankrupt", f"{seller.name} is bankrupt and takes nothing back")
-        credit = cents(qty * deal.unit_price * (1.0 - world.rules.restocking_fee))
+        credit = self._worth(deal, qty)
+        if deal.returned and world.rules.credit_of_whole_deal:
+            credit = self._worth(deal, deal.returned + qty) - self._worth(deal, deal.returned)
         deal.returned += qty
         self._goods_back(firm, seller, deal, qty, credit)
         refund = self._credit(firm, seller, invoice, credit)
@@ -168,9 +170,10 @@ class Invoicing:
             }
         )
 
-    def write_off_debts(self, firm: FirmState) -> None:
-        """Bankruptcy: what the firm owes becomes its creditors' bad debt."""
+    def write_off_debts(self, firm: FirmState) -> int:
+        """Bankruptcy: what the firm owes becomes its creditors' bad debt; how much that was."""
         world = self.world
+        waived = 0
         for invoice in [i for i in world.state.invoices.values() if i.payer == firm.name]:
             outstanding = invoice.outstanding()
             issuer = world.state.firms[invoice.issuer]
@@ -182,8 +185,14 @@ class Invoicing:
             world.post(issuer, "reconciliation", "accounts_receivable", rest, invoice.id)
             world.post(firm, "accounts_payable", "reconciliation", outstanding, invoice.id)
             world.notify(issuer, f"{firm.name} is bankrupt; {dollars(booked):.2f} are lost")
+            waived += outstanding
             invoice.bad_debt = True
             self._file(invoice)
+        return waived
+
+    def _worth(self, deal: Deal, qty: int) -> int:
+        """The credit for so many kilograms of a deal."""
+        return cents(qty * deal.unit_price * (1.0 - self.world.rules.restocking_fee))
 
     def _find(self, invoice_id: str) -> Invoice:
         state = self.world.state

@@ -10,6 +10,7 @@ between the two is :func:`micros` and :func:`dollars`, nowhere else.
 from __future__ import annotations
 
 MICROS_PER_DOLLAR = 1_000_000
+CENT = MICROS_PER_DOLLAR // 100
 
 
 def micros(dollars: float) -> int:

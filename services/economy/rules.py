@@ -33,6 +33,9 @@ class Rules:
     """W4: the observation's "since yesterday" shows yesterday, also to a firm that was active."""
     income_frozen_at_bankruptcy: bool = True
     """W5: no entry reaches the income of a bankrupt firm any more."""
+    bankruptcies_together: bool = True
+    """Fairness: who is insolvent in the same minute is declared bankrupt together, so that nobody's
+    score is frozen with claims on another of them, and the order of the firms does not matter."""
     early_stop_finishes_day: bool = True
     """W6: a run that stops early closes its last day and reports it as the final day."""
     bankruptcy_ends_trade: bool = True
@@ -60,9 +63,12 @@ class Rules:
     """W14: a buyer's open payables and purchases under way stay within ``credit_limit``."""
     restocking_fee: float = 0.1
     """W14: the share of the price that a buyer who sends goods back does not get back."""
+    credit_of_whole_deal: bool = True
+    """Exploit: the credit for returned goods is rounded on all that came back of a deal, not on
+    each call, so that many small returns give no more than one large one."""
     stock_written_down: bool = True
     """W14: stock that cost more than consumers pay for what becomes of it is written down, every
-    evening and after the last delivery."""
+    evening, at its owner's bankruptcy and after the last delivery."""
     demand_hidden: bool = True
     """Leak: ``view_consumer_sales`` shows a shop its own sales only, not the market's size."""
     yield_of_whole_day: bool = True
@@ -86,6 +92,7 @@ COFFEEBENCH = Rules(
     named_random_streams=False,
     full_recent_window=False,
     income_frozen_at_bankruptcy=False,
+    bankruptcies_together=False,
     early_stop_finishes_day=False,
     bankruptcy_ends_trade=False,
     returns_at_original_cost=False,
@@ -99,6 +106,7 @@ COFFEEBENCH = Rules(
     extended_commands=False,
     credit_limited=False,
     restocking_fee=0.0,
+    credit_of_whole_deal=False,
     stock_written_down=False,
     demand_hidden=False,
     yield_of_whole_day=False,

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -157,21 +158,13 @@ class Town:
             self._close_for_good(state.day, state.day + 1)
         if self.closed or minute % MINUTES_PER_DAY >= CLOSES:
             return []
-        turns: list[Turn] = []
-        taken: set[str] = set()
-        for name in bucket:
-            if name in taken or state.available_at.get(name) != minute or name == _OPEN:
-                continue
-            firm = state.firms[name]
-            if not firm.live:
-                continue
-            if firm.cash < 0:
-                self._declare_bankrupt(firm)
-                if self.closed:
-                    return []
-                continue
-            taken.add(name)
-            turns.append(Turn(name, state.reasons.pop(name, None)))
+        available, firms, reasons = state.available_at, state.firms, state.reasons
+        due = [firms[n] for n in dict.fromkeys(bucket) if available.get(n) == minute]
+        if insolvent := [firm for firm in due if firm.cash < 0 and firm.live]:
+            self._declare_bankrupt(insolvent)
+            if self.closed:
+                return []
+        turns = [Turn(f.name, reasons.pop(f.name, None)) for f in due if f.live]
         if self.setup.rules.shuffled_dispatch and len(turns) > 1:
             turns = self._shuffled(turns)
         return turns
@@ -186,6 +179,7 @@ class Town:
         handler = self._handlers.get(type(command))
         try:
             if handler is None:
+                kind = str(kind)
                 raise Refusal("unknown_command", f"there is no command {kind!r}")
             outcome = handler(firm, command)
         except Refusal as refusal:
@@ -286,10 +280,12 @@ class Town:
         state = self.state
         state.actions += 1
         # Written as text at once: it is the most frequent event, its arguments are JSON already.
+        tool = result.command
+        name_of_tool = f'"{tool}"' if tool in c.COMMANDS else json.dumps(tool)
         outcome = '"success"' if result.ok else f'"error","error_code":"{result.code}"'
         created = f',"new_id":"{result.new_id}"' if result.new_id else ""
         body = (
-            f'{{"seq":{state.actions},"tool":"{result.command}","args":{command.log_body()},'
+            f'{{"seq":{state.actions},"tool":{name_of_tool},"args":{command.log_body()},'
             f'"status":{outcome}{created},'
             f'"day":{state.day},"minute_of_day":{state.minute % MINUTES_PER_DAY}}}'
         )
@@ -316,7 +312,7 @@ class Town:
         self.demand.sell()
         self.upkeep.spoil()
         self.invoicing.charge_late_fees()
-        self.upkeep.write_down()
+        self.upkeep.write_down(state.firms.values())
         self.market.expire()
         asks = lowest_asks(self.world)
         for firm in state.firms.values():
@@ -334,15 +330,24 @@ class Town:
 
     def _close_for_good(self, booked_on: int, day: int) -> None:
         self.shipping.deliver(day, booked_on)
-        self.upkeep.write_down()
+        self.upkeep.write_down(self.firms.values())
         self.state.closed_on = booked_on
         self.state.agenda = []
 
-    def _declare_bankrupt(self, firm: FirmState) -> None:
-        self.upkeep.declare_bankrupt(firm)
-        ends_now = not self.setup.rules.early_stop_finishes_day
-        if firm.name == self.setup.stop_when_bankrupt and ends_now:
-            self._close_for_good(self.setup.days - 1, self.setup.days)
+    def _declare_bankrupt(self, insolvent: list[FirmState]) -> None:
+        """Ends the firms that cannot pay: all together, or in the order of the agenda."""
+        rules = self.setup.rules
+        called = dict(self.state.reasons)
+        groups = [[firm] for firm in insolvent]
+        if rules.bankruptcies_together:
+            groups = [sorted(insolvent, key=lambda firm: firm.name)]
+        for group in groups:
+            self.upkeep.declare_bankrupt(group)
+            if self._stopping and not rules.early_stop_finishes_day:
+                self._close_for_good(self.setup.days - 1, self.setup.days)
+                return
+        # The news come with the turn that a firm has anyway: its morning stays a morning.
+        self.state.reasons.update(called)
 
     @property
     def _stopping(self) -> bool:

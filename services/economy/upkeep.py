@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 from services.economy.invoicing import Invoicing
@@ -62,14 +63,14 @@ class Upkeep:
                     {"firm": firm.name, "item": item, "qty": lost, "value": dollars(cost)},
                 )
 
-    def write_down(self) -> None:
-        """Evening, rules ``hanse``: stock is worth no more than what can be had for it."""
+    def write_down(self, firms: Iterable[FirmState]) -> None:
+        """Rules ``hanse``: stock is worth no more than what can be had for it."""
         world = self.world
         if not world.rules.stock_written_down:
             return
         prices = self._consumer_prices()
         ceilings = {i: world.catalogue.break_even_cost(i, prices) for i in world.catalogue.items}
-        for firm in world.state.firms.values():
+        for firm in firms:
             if not firm.live:
                 continue
             for item, kg in firm.kg.items():
@@ -96,24 +97,31 @@ class Upkeep:
             best.setdefault(item.id, item.reservation_price or 0.0)
         return best
 
-    def declare_bankrupt(self, firm: FirmState) -> None:
-        """Ends a firm whose cash is below zero (note, S7)."""
+    def declare_bankrupt(self, firms: list[FirmState]) -> None:
+        """Ends firms whose cash is below zero (note, S7).
+
+        Every step is done for all of them before the next, so that it does not matter who comes
+        first: among the creditors of one may be others of them.
+        """
         world = self.world
         day = world.state.day
-        self.production.write_off(firm)
-        firm.frozen_equity = firm.equity()
-        firm.bankrupt_day = day
-        if world.rules.income_frozen_at_bankruptcy:
-            firm.frozen_income = firm.income()
-        self.invoicing.write_off_debts(firm)
+        for firm in firms:
+            self.production.write_off(firm)
+        waived = {firm.name: self.invoicing.write_off_debts(firm) for firm in firms}
+        self.write_down(firms)
+        for firm in firms:
+            # What it owed still counts, although nobody will ever be paid.
+            firm.frozen_equity = equity = firm.equity() - waived[firm.name]
+            firm.bankrupt_day = day
+            if world.rules.income_frozen_at_bankruptcy:
+                firm.frozen_income = firm.income()
+            body = {"firm": firm.name, "day": day, "equity": dollars(equity)}
+            world.event("bankruptcy", firm.name, body)
         if world.rules.bankruptcy_ends_trade:
-            self.market.end_trade_of(firm)
-            self.shipping.turn_back(firm)
-        world.event(
-            "bankruptcy",
-            firm.name,
-            {"firm": firm.name, "day": day, "equity": dollars(firm.frozen_equity)},
-        )
-        for other in world.state.firms.values():
-            if other is not firm:
+            for firm in firms:
+                self.market.end_trade_of(firm)
+            for firm in firms:
+                self.shipping.turn_back(firm)
+        for firm in firms:
+            for other in world.state.firms.values():
                 world.notify(other, f"{firm.name} went bankrupt on day {day}")

@@ -3,13 +3,20 @@
 import sqlite3
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgpack
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from services.errors import HanseError
+from services.runs.database import Damage
 
 _LEVEL = 1  # a state is written every day and read hardly ever: speed counts
 
 _MEMORY = 9
+
+_ANY_DAY = 2**31
+"""No run has days beyond; SQLite's numbers end as well, later."""
 
 
 class Mark(NamedTuple):
@@ -34,6 +41,26 @@ class DayMark(NamedTuple):
     event_rows: int
     ledger_rows: int
     metric_rows: int
+
+
+class _Agent(BaseModel):
+    """An agent as its host saves it; its own state is for itself to judge."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    state: bytes
+    number: int
+    entries: int
+    wakes: list[int]
+
+
+class _League(BaseModel):
+    """The state of a league."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+    agents: dict[str, _Agent]
+    counters: dict[str, int]
 
 
 class Checkpoint(NamedTuple):
@@ -77,6 +104,8 @@ def read(connection: sqlite3.Connection, folder: Path, day: int | None = None) -
     Raises:
         HanseError: Its state is damaged.
     """
+    if day is not None and abs(day) > _ANY_DAY:
+        return None
     found = connection.execute(
         "SELECT day, state, log_sha256, ledger_sha256, messages FROM checkpoints"
         " WHERE :day IS NULL OR day = :day ORDER BY day DESC LIMIT 1",
@@ -84,14 +113,44 @@ def read(connection: sqlite3.Connection, folder: Path, day: int | None = None) -
     ).fetchone()
     if found is None:
         return None
-    checkpoint = Checkpoint(*found)
+    number, state, *digests = found
     try:
-        return checkpoint._replace(state=zlib.decompress(checkpoint.state))
-    except zlib.error as error:
-        raise HanseError(
-            f"{folder}: the checkpoint of day {checkpoint.day} is damaged ({error}); go on from an"
-            f" earlier day, for example with: hanse branch {folder} --day {checkpoint.day - 1}"
-        ) from error
+        return Checkpoint(number, zlib.decompress(state), *_sound(number, *digests))
+    except (zlib.error, TypeError, Damage) as error:
+        raise damaged_checkpoint(folder, number, str(error)) from error
+
+
+def unpack_state(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
+    """The state of a league as the league saved it: ``agents`` and ``counters`` are there.
+
+    Args:
+        checkpoint: What the store holds.
+        folder: The run folder, to name in an error.
+
+    Raises:
+        HanseError: It is something else.
+    """
+    try:
+        state = msgpack.unpackb(checkpoint.state, strict_map_key=False)
+        return _League.model_validate(state).model_dump()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        reason = ".".join(map(str, (*first["loc"], first["msg"])))
+        raise damaged_checkpoint(folder, checkpoint.day, reason) from error
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise damaged_checkpoint(folder, checkpoint.day, reason) from error
+
+
+def damaged_checkpoint(folder: Path, day: int, reason: str) -> HanseError:
+    """The error for a checkpoint from which no league can go on."""
+    earlier = (
+        f"go on from an earlier day, for example with: hanse branch {folder} --day {day - 1}"
+        if day > 0
+        else "run its configuration again: same seed, same run"
+    )
+    reason = " ".join(reason.split())
+    return HanseError(f"{folder}: the checkpoint of day {day} is damaged ({reason}); {earlier}")
 
 
 def last_mark(connection: sqlite3.Connection) -> Mark | None:
@@ -99,14 +158,25 @@ def last_mark(connection: sqlite3.Connection) -> Mark | None:
     found = connection.execute(
         "SELECT day, log_sha256, ledger_sha256, messages FROM checkpoints ORDER BY day DESC LIMIT 1"
     ).fetchone()
-    return Mark(*found) if found else None
+    return Mark(found[0], *_sound(*found)) if found else None
 
 
 def marks(connection: sqlite3.Connection) -> list[Mark]:
     """The marks of all completed days, in order."""
     return [
-        Mark(*row)
+        Mark(row[0], *_sound(*row))
         for row in connection.execute(
             "SELECT day, log_sha256, ledger_sha256, messages FROM checkpoints ORDER BY day"
         )
     ]
+
+
+def _sound(
+    day: int, log_sha256: object, ledger_sha256: object, messages: object
+) -> tuple[Any, ...]:
+    """Digests and number of messages of a checkpoint, if that is what they are."""
+    if not (
+        isinstance(log_sha256, str) and isinstance(ledger_sha256, str) and isinstance(messages, int)
+    ):
+        raise Damage(f"the digests of day {day} are none")
+    return log_sha256, ledger_sha256, messages

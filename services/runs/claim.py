@@ -3,8 +3,9 @@
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
 from weakref import WeakValueDictionary
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from services.errors import HanseError
 from services.runs import database
@@ -12,6 +13,16 @@ from services.runs.process import Process
 
 _held: "WeakValueDictionary[str, Claim]" = WeakValueDictionary()
 """The claims held in this process, by token: what was dropped without a word is held no more."""
+
+
+class Holder(BaseModel):
+    """Who holds a run, as its fact ``pid`` says."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    pid: int = Field(ge=1, lt=2**31)
+    started: str
+    token: str
 
 
 class Claim:
@@ -36,11 +47,11 @@ class Claim:
         Raises:
             HanseError: A living process holds it.
         """
-        holder = database.fact(connection, "pid")
+        holder = _holder(connection)
         if holder and _is_held(holder):
-            here = " (this very process)" if holder["pid"] == os.getpid() else ""
+            here = " (this very process)" if holder.pid == os.getpid() else ""
             raise HanseError(
-                f"{self.folder}: process {holder['pid']}{here} is writing this run; wait for it or"
+                f"{self.folder}: process {holder.pid}{here} is writing this run; wait for it or"
                 f" stop it, then continue with: hanse resume {self.folder}"
             )
         database.set_facts(connection, pid={**Process.current().model_dump(), "token": self.token})
@@ -52,9 +63,9 @@ class Claim:
         Raises:
             HanseError: Another process has claimed it meanwhile.
         """
-        holder = database.fact(connection, "pid")
-        if not holder or holder["token"] != self.token:
-            name = f"process {holder['pid']}" if holder else "another process"
+        holder = _holder(connection)
+        if not holder or holder.token != self.token:
+            name = f"process {holder.pid}" if holder else "another process"
             raise HanseError(
                 f"{self.folder}: {name} has taken this run over; let that one go on, and see how it"
                 " fares with: hanse runs"
@@ -67,12 +78,19 @@ class Claim:
 
 def is_held(connection: sqlite3.Connection) -> bool:
     """Whether a living process is writing the run."""
-    holder = database.fact(connection, "pid")
-    return bool(holder) and _is_held(holder)
+    holder = _holder(connection)
+    return holder is not None and _is_held(holder)
 
 
-def _is_held(holder: dict[str, Any]) -> bool:
-    process = Process(pid=holder["pid"], started=holder["started"])
-    if process.pid == os.getpid():
-        return holder["token"] in _held
-    return process.is_alive()
+def _holder(connection: sqlite3.Connection) -> Holder | None:
+    found = database.fact(connection, "pid")
+    try:
+        return Holder.model_validate(found) if found else None
+    except ValidationError as error:
+        raise database.Damage("its fact 'pid' is of another shape") from error
+
+
+def _is_held(holder: Holder) -> bool:
+    if holder.pid == os.getpid():
+        return holder.token in _held
+    return Process(pid=holder.pid, started=holder.started).is_alive()

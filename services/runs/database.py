@@ -18,7 +18,21 @@ _BUSY_SECONDS = 10.0
 _PAGE_BYTES = 8192  # a page of 4096 holds too few rows of a few hundred bytes: a fifth slower
 _CACHE_KIB = 8192
 
+_SHAPES: dict[str, Any] = {
+    "format": int,
+    "config_sha256": str,
+    "state": str,
+    "day": int | None,
+    "pid": dict | None,
+    "result": dict | None,
+}
+"""What the facts are, as far as anybody reads them."""
+
 _RESTORE = "restore the folder from a copy, or run its configuration again: same seed, same run"
+
+
+class Damage(Exception):
+    """What is read makes no sense; `explained` adds in which file."""
 
 
 def configure(connection: sqlite3.Connection, path: Path) -> None:
@@ -97,14 +111,25 @@ def reading_address(path: Path) -> str:
 def facts(connection: sqlite3.Connection) -> dict[str, Any]:
     """What the run says about itself."""
     return {
-        key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM facts")
+        key: _parsed(key, value)
+        for key, value in connection.execute("SELECT key, value FROM facts")
     }
 
 
 def fact(connection: sqlite3.Connection, key: str) -> Any:
     """One thing that the run says about itself; None if it says nothing."""
     found = connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
-    return json.loads(found[0]) if found else None
+    return _parsed(key, found[0]) if found else None
+
+
+def _parsed(key: str, text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Damage(f"its fact {key!r} is not JSON") from error
+    if not isinstance(value, _SHAPES.get(key, object)):
+        raise Damage(f"its fact {key!r} is of another shape")
+    return value
 
 
 def set_facts(connection: sqlite3.Connection, **values: Any) -> None:
@@ -141,6 +166,8 @@ def explained(path: Path, then: str = "try again") -> Iterator[None]:
     """
     try:
         yield
+    except Damage as error:
+        raise HanseError(damaged(path, str(error))) from error
     except sqlite3.Error as error:
         line = _explain(path, error, then)
         if line is None:

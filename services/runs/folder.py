@@ -12,7 +12,10 @@ from services.runs import database, manifest
 
 def is_run_folder(folder: Path) -> bool:
     """Whether a folder says that it is a run's."""
-    return (folder / manifest.FILE).is_file()
+    try:
+        return (folder / manifest.FILE).is_file()
+    except OSError:
+        return False  # it does not let anybody look
 
 
 @contextmanager

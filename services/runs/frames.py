@@ -1,10 +1,10 @@
 """A run as pandas frames, for notebooks."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
+from services.runs.bodies import sound_body
 from services.runs.schema import TABLES
 from services.runs.sheets import flat
 
@@ -56,7 +56,7 @@ def events(run: "Run", kind: str) -> "pandas.DataFrame":
             "minute": minute,
             "exchange": agent,
             "firm": subject,
-            **json.loads(body),
+            **sound_body(body, run.database, "events"),
         }
         for minute, _, agent, _, _, subject, body in run.rows("events", "kind = ?", (kind,))
     ]
@@ -67,7 +67,7 @@ def events(run: "Run", kind: str) -> "pandas.DataFrame":
 def metrics(run: "Run") -> "pandas.DataFrame":
     """The metrics, what is kept for each item flattened to one column for each."""
     records = [
-        {"day": day, "firm": firm, **flat(json.loads(body))}
+        {"day": day, "firm": firm, **flat(sound_body(body, run.database, "metrics"))}
         for day, firm, body in run.rows("metrics")
     ]
     return _frame(records, ["day", "firm"])

@@ -45,9 +45,13 @@ def list_runs(root: Path) -> list[RunSummary]:
         A summary of each run.
     """
     root = Path(root)
-    if not root.is_dir():
-        return []
-    found = [_summary(folder) for folder in sorted(root.iterdir()) if is_run_folder(folder)]
+    try:
+        folders = sorted(root.iterdir()) if root.is_dir() else []
+    except OSError as error:
+        raise HanseError(
+            f"{root}: cannot be read ({error.strerror}); mend its permissions"
+        ) from error
+    found = [_summary(folder) for folder in folders if is_run_folder(folder)]
     return sorted(
         found, key=lambda run: (run.created_at is None, run.created_at or "", _made(run.folder))
     )
@@ -85,4 +89,10 @@ def _summary(folder: Path) -> RunSummary:
             result=result,
         )
     except HanseError as error:
-        return RunSummary(folder=str(folder), state="damaged", error=str(error))
+        return _damaged(folder, str(error))
+    except Exception as error:  # whatever is wrong with one run, the others are listed
+        return _damaged(folder, f"{folder}: {type(error).__name__}: {error}")
+
+
+def _damaged(folder: Path, reason: str) -> RunSummary:
+    return RunSummary(folder=str(folder), state="damaged", error=" ".join(reason.split()))

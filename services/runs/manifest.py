@@ -138,20 +138,30 @@ class Manifest(BaseModel):
                 or from a newer Hanse.
         """
         path = folder / FILE
-        if not folder.exists():
+        try:
+            missing, known = not folder.exists(), path.is_file()
+        except OSError as error:
+            raise HanseError(
+                f"{folder}: cannot be opened ({error.strerror}); list the runs with: hanse runs"
+            ) from error
+        if missing:
             raise HanseError(f"{folder}: there is no such folder; list the runs with: hanse runs")
-        if not path.is_file():
+        if not known:
             raise HanseError(
                 f"{folder}: not a run folder (it has no {FILE}); list the runs with: hanse runs"
             )
         try:
             content = json.loads(path.read_bytes())
+            json.dumps(content, ensure_ascii=False).encode()  # refuses halves of characters
         except OSError as error:
             raise HanseError(
                 f"{path}: cannot be read ({error.strerror}); mend its permissions"
             ) from error
-        except ValueError as error:
-            raise HanseError(f"{path}: not JSON ({error}); restore the file from a copy") from error
+        except (ValueError, RecursionError) as error:
+            reason = error.reason if isinstance(error, UnicodeError) else str(error)
+            raise HanseError(
+                f"{path}: not JSON ({reason}); restore the file from a copy"
+            ) from error
         if not isinstance(content, dict):
             raise HanseError(f"{path}: not a JSON object; restore the file from a copy")
         check_format(path, content.get("format"))

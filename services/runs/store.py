@@ -11,6 +11,7 @@ from typing import Any, Self
 from services.errors import HanseError
 from services.runs import checkpoint as checkpoints
 from services.runs import database, digest
+from services.runs.bodies import sound_body
 from services.runs.checkpoint import Checkpoint, DayMark, Mark
 from services.runs.claim import Claim
 from services.runs.folder import new_folder
@@ -187,11 +188,14 @@ class RunStore:
     def journal_since(self, minute: int) -> list[Row]:
         """The journal from a minute on, in the order in which it was written."""
         with self._explained():
-            return self._connection.execute(
+            rows = self._connection.execute(
                 "SELECT minute, round, agent, kind, body FROM journal WHERE minute >= ?"
                 " ORDER BY rowid",
                 (minute,),
             ).fetchall()
+        for *_, body in rows:
+            sound_body(body, self._path, "journal")
+        return rows
 
     def checkpoint(self, day: int | None = None) -> Checkpoint | None:
         """The checkpoint of a day, or the last one; None if there is none."""
@@ -283,7 +287,8 @@ class RunStore:
             self._claim.take(self._connection)
             if database.fact(self._connection, "state") != "finished":
                 database.set_facts(self._connection, state="running")
-            self._drop_after(database.fact(self._connection, "day"))
+            last = checkpoints.last_mark(self._connection)
+            self._drop_after(last.day if last else None)
             self._connection.execute("COMMIT")
         except BaseException:
             self._roll_back()

@@ -93,8 +93,9 @@ def test_packed_towns_are_kept_together() -> None:
     assert set(layout.values()) == {"host-0", "host-1", "host-2"}
 
 
-def test_a_controller_whose_levels_do_not_fit_is_named_with_its_key() -> None:
-    levels = {"green_coffee_kg": {"reorder_at": 80, "up_to": 75}}
-    config = RunConfig(controllers=[ControllerConfig(name="buyer", options=levels)])
-    with pytest.raises(HanseError, match=r"controllers\.buyer\.options\.green_coffee_kg: .*up_to"):
-        Cast(config).check()
+def test_a_name_that_the_league_itself_uses_is_refused() -> None:
+    config = RunConfig(
+        generate=GenerateConfig(firms=6, towns=2), controllers=[ControllerConfig(name="farmer_1")]
+    )
+    with pytest.raises(HanseError, match="the name 'farmer_1' is used twice"):
+        Cast(config)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,3 +170,23 @@ def test_a_league_that_is_closed_lets_its_folder_go(tmp_path: Path) -> None:
     with League.resume(tmp_path / "run") as league:
         league.run()
     assert Run(tmp_path / "run").state == "finished"
+
+
+def test_a_league_that_was_broken_off_goes_on_from_its_last_whole_day(tmp_path: Path) -> None:
+    with League.create(league_of_six(), tmp_path / "whole") as league:
+        whole = league.run()
+    with League.create(league_of_six(), tmp_path / "broken") as league:
+        host = league.hosts.hosts["host-0"]  # type: ignore[attr-defined]
+        deliver, calls = host._deliver, 0
+
+        def deliver_and_break(mail: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == 120:
+                raise KeyboardInterrupt
+            deliver(mail)
+
+        host._deliver = deliver_and_break
+        with pytest.raises(KeyboardInterrupt):
+            league.run()
+        assert league.run().log_sha256 == whole.log_sha256

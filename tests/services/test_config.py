@@ -93,7 +93,7 @@ def test_a_file_with_every_table_is_read(tmp_path):
             rule = "least_loaded"
             [[controllers]]
             name = "buyer"
-            options = { s = 20, S = 60 }
+            options = { green_coffee_kg = { reorder_at = 20, up_to = 60 } }
             """
             + firms('town = "Visby"', 'controller = "buyer"', "host = 2", "cash = 2200")
             + "\nstock = { roasted_coffee_kg = 5 }\noptions = { margin = 0.2 }",
@@ -107,7 +107,8 @@ def test_a_file_with_every_table_is_read(tmp_path):
     assert config.items["green_coffee_kg"].cost == 3.0
     assert config.recipes["green_coffee_kg"].yield_ == 0.9
     assert config.routers[0].rule == "least_loaded"
-    assert config.controllers[0].options == {"s": 20, "S": 60}
+    levels = config.controllers[0].options["green_coffee_kg"]
+    assert (levels.reorder_at, levels.up_to, levels.most) == (20, 60, None)
     assert config.town_names == ["Kiel", "Visby"]
     bo, cy = config.firm("Bo"), config.firm("Cy")
     assert bo is not None and cy is not None and config.firm("Di") is None

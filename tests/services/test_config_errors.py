@@ -117,7 +117,7 @@ def test_an_unknown_role_is_refused(tmp_path):
 @pytest.mark.parametrize("key", ["cash", "opex"])
 def test_negative_money_is_refused(tmp_path, key):
     text = THREE.replace('"Ada"', f'"Ada"\n{key} = -0.01')
-    message = f"firms.Ada.{key}: -0.01 does not fit; allowed: a number of at least 0"
+    message = f"firms.Ada.{key}: -0.01 does not fit; allowed: a number from 0 to 1000000000"
     assert refusal(tmp_path, text) == message
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from actors.league import League
-from services.config import ControllerConfig, FirmConfig, RunConfig, standard_firms
+from services.config import BaseStockLevels, ControllerConfig, FirmConfig, RunConfig, standard_firms
 from services.economy.catalogue import GREEN
 from services.runs import Run
 
@@ -22,7 +22,7 @@ def config(days: int = 10) -> RunConfig:
     )
 
 
-LEVELS = {"reorder_at": 40, "up_to": 50, "most": 12}
+LEVELS = BaseStockLevels(reorder_at=40, up_to=50, most=12)
 
 
 def test_every_day_it_reports_its_stock_and_bids_for_what_the_controller_says(

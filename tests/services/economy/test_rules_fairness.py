@@ -1,6 +1,6 @@
 """Rules `coffeebench` and `hanse`: same seed, same run; nobody first by name; luck of one's own.
 
-W1, W2, W3 and the path-dependent luck of `services/economy/RULES.md`.
+W1, W2, W3, the order of bankruptcies and the path-dependent luck of `services/economy/RULES.md`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from services.economy.town import Town, Turn
 from services.economy.world import Event
 from tests.parity.play import Course, drive
 from tests.parity.reference import read_reference
-from tests.services.economy.by_hand import advance, calm_town, do, events, morning, trade
+from tests.services.economy.by_hand import advance, calm_town, do, events, firms, morning, trade
 from tests.services.economy.driving import Play, play
 
 BOTH = pytest.mark.parametrize("rules", [HANSE, COFFEEBENCH], ids=lambda r: r.name)
@@ -181,6 +181,90 @@ def test_w3_after_its_last_call_nothing_calls_a_firm_back_before_the_morning() -
     while (minute := town.next_minute()) is not None and minute < 1140:
         assert "roaster_A" not in [turn.firm for turn in town.advance(minute)]
     assert Turn("roaster_A", "morning") in morning(town, 1)
+
+
+# ---- bankruptcies of the same minute -------------------------------------------------------------
+
+
+def failing_pair(rules: Rules, backward: bool = False) -> Town:
+    """A farmer and a roaster fail together on day 2; the roaster owes the farmer 100.00.
+
+    Both have had running costs of 90 by then, and the farmer's 20 kg had cost it 40.
+    """
+    pair = {name: {"cash": 70.0, "opex": 30.0} for name in ("farmer_A", "roaster_A")}
+    people = firms(**pair)
+    town = calm_town(rules, firms=people[::-1] if backward else people)
+    morning(town, 0)
+    trade(town, "farmer_A", "roaster_A", GREEN, 20, 5.0)
+    morning(town, 2)
+    assert [name for name, firm in town.firms.items() if not firm.live] == (
+        ["roaster_A", "farmer_A"] if backward else ["farmer_A", "roaster_A"]
+    )
+    return town
+
+
+def equity_changes(town: Town) -> tuple[float, float]:
+    """How farmer A's and roaster A's equity had changed when they went bankrupt."""
+    return (
+        town.statement("farmer_A").equity_change,
+        town.statement("roaster_A").equity_change,
+    )
+
+
+def test_order_in_the_original_who_is_declared_bankrupt_first_keeps_its_claims() -> None:
+    assert equity_changes(failing_pair(COFFEEBENCH)) == (-90 + 60, -90)
+    assert equity_changes(failing_pair(COFFEEBENCH, backward=True)) == (-90 - 40, -90)
+
+
+def test_order_one_by_one_even_a_frozen_score_hangs_on_the_order_of_the_firms() -> None:
+    one_by_one = replace(HANSE, bankruptcies_together=False)
+    scores = [
+        failing_pair(one_by_one, backward).statement("farmer_A").net_income
+        for backward in (False, True)
+    ]
+    assert scores == [-90 + 60, -90 - 40]
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_order_under_hanse_firms_fail_together_with_what_they_owe_each_other(
+    backward: bool,
+) -> None:
+    town = failing_pair(HANSE, backward)
+    assert equity_changes(town) == (-90 - 40, -90)
+    for name in ("farmer_A", "roaster_A"):
+        told = town.statement(name)
+        assert told.net_income == told.equity_change
+        assert town.firms[name].balances["estate"] == 0, "the loss came before the freezing"
+    assert [e["firm"] for e in events(town, "bankruptcy")] == ["farmer_A", "roaster_A"]
+
+
+def test_order_under_hanse_overvalued_stock_does_not_outlive_its_owner() -> None:
+    """Two firms without a dollar agree on 7,500 for a kilogram; it arrives on the day they fail."""
+    for rules, together in ((replace(HANSE, stock_written_down=False), 0), (HANSE, 15_000)):
+        pair = {name: {"cash": 40.0, "opex": 30.0} for name in ("farmer_A", "roaster_A")}
+        town = calm_town(rules, firms=firms(**pair))
+        morning(town, 0)
+        trade(town, "farmer_A", "roaster_A", GREEN, 2, 7_500.0)
+        morning(town, 1)
+        farmer, roaster = (town.statement(name).net_income for name in pair)
+        assert farmer == -60 - 2 * 2, "it has lost its claim and its goods"
+        assert roaster == pytest.approx(-60 - together, abs=50)  # the goods are worth something
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_order_under_hanse_goods_that_turn_back_do_not_cost_a_seller_its_morning(
+    backward: bool,
+) -> None:
+    people = firms(roaster_A={"cash": 30.0}, farmer_A={"cash": 20.0})
+    delayed = {"delay_probability": 1.0, "firms": people[::-1] if backward else people}
+    town = calm_town(HANSE, **delayed)
+    morning(town, 0)
+    trade(town, "farmer_B", "roaster_A", GREEN, 20, 4.0)
+    trade(town, "farmer_A", "roaster_A", GREEN, 20, 4.0)
+    assert Turn("farmer_B", "morning") in morning(town, 1)
+    assert "D1 comes back: roaster_A is bankrupt" in town.firms["farmer_B"].notices
+    assert [town.firms[name].kg[GREEN] for name in ("farmer_A", "farmer_B")] == [60, 60]
+    assert town.state.reasons.get("farmer_B") is None, "and no second turn for it"
 
 
 # ---- luck ----------------------------------------------------------------------------------------
