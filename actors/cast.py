@@ -273,3 +273,32 @@ def _catalogue(config: RunConfig) -> Catalogue:
             changed["lag_days"] = recipe.lag
         recipes[name] = changed
     return standard_catalogue().with_changes(items, recipes)
+
+
+def plan(config: RunConfig, hosts: int | None, kind: type[Cast] = Cast) -> tuple[Cast, str, int]:
+    """Who plays, the placement, and on how many hosts.
+
+    Args:
+        config: What is run.
+        hosts: How many hosts the caller wants; ``None``: what the configuration says.
+        kind: The class of the cast.
+
+    Raises:
+        HanseError: a strategy cannot be made, or a person would have no terminal.
+    """
+    cast = kind(config)
+    cast.check()
+    placement = config.resolved_placement(len(cast.names))
+    players = cast.needs_terminal()
+    if players:
+        if config.placement not in ("auto", "inline"):
+            raise HanseError(
+                f"placement: {config.placement!r} has no terminal for {players[0]};"
+                " allowed with a human player: inline, auto"
+            )
+        placement = "inline"
+    if placement == "inline":
+        return cast, placement, hosts or 1
+    if placement == "one":
+        return cast, placement, len(cast.names)
+    return cast, placement, hosts or config.hosts

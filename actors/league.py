@@ -13,21 +13,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-import msgpack
-
-from actors.cast import Cast
+from actors.cast import Cast, plan
 from actors.day_writer import DayWriter, WrittenDay
 from actors.host import Report
 from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
+from actors.outcome import gather_result
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.runs import DayMark, Manifest, Mark, Run, RunStore
-from services.runs.result import FirmResult, RunResult
+from services.runs import DayMark, Manifest, Mark, Run, RunStore, unpack_state
+from services.runs.result import RunResult
 
 LOSSES_A_DAY = 5
 """Host losses on one day after which the league gives up."""
@@ -103,7 +102,7 @@ class League:
         Raises:
             HanseError: the folder cannot be used, or a strategy cannot be made.
         """
-        players, placement, number = _plan(config, hosts, cast)
+        players, placement, number = plan(config, hosts, cast)
         manifest = Manifest.describe(
             config.dump(),
             name=config.name,
@@ -135,7 +134,7 @@ class League:
         manifest = Manifest.read(folder)
         config = RunConfig.parse(manifest.config, str(folder / "manifest.json"))
         config = config.with_overrides(source="command line", placement=placement, hosts=hosts)
-        players, place, number = _plan(config, hosts, cast)
+        players, place, number = plan(config, hosts, cast)
         if Run(folder).state == "finished":
             raise HanseError(
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
@@ -330,7 +329,7 @@ class League:
             self._day, self._fresh = 0, True
             self._wakes = self.hosts.restore(None, self.store.journal_since(0))
             return
-        state = msgpack.unpackb(checkpoint.state, strict_map_key=False)
+        state = unpack_state(checkpoint, self.store.folder)
         if sorted(state["agents"]) != self.cast.names:
             raise HanseError(
                 f"{self.store.folder}: its checkpoint has other agents than its configuration;"
@@ -378,44 +377,15 @@ class League:
         return Progress(written.day, self.config.days, written.cash, written.mark.messages, seconds)
 
     def _result(self, seconds: float) -> RunResult:
-        firms, actions = [], 0
-        for summary in self.hosts.summaries().values():
-            actions += summary.get("actions", 0)
-            for row in summary.get("firms", ()):
-                statement = row["statement"]
-                firms.append(
-                    FirmResult(
-                        firm=row["firm"],
-                        town=row["town"],
-                        role=row["role"],
-                        strategy=self.cast.strategy_name(row["firm"]),
-                        net_income=statement["net_income"],
-                        revenue=round(statement["revenue_net"], 2),
-                        cash=round(statement["cash"], 2),
-                        stock_kg=row["stock_kg"],
-                        messages_sent=row["messages_sent"],
-                        deals=row["deals"],
-                        bankrupt_day=row["bankrupt_day"],
-                    )
-                )
-        order = {firm.name: index for index, firm in enumerate(self.cast.firms)}
-        firms.sort(key=lambda f: order[f.firm])
-        mark = self._mark
-        assert mark is not None
-        return RunResult(
+        assert self._mark is not None
+        return gather_result(
+            self.cast,
+            self._mark,
+            self.hosts.summaries().values(),
             run=str(self.store.folder),
-            name=self.config.name,
-            seed=self.config.seed,
-            days=mark.day + 1,
-            rules=self.config.rules,
             placement=self.placement,
             hosts=len(self._names),
-            log_sha256=mark.log_sha256,
-            ledger_sha256=mark.ledger_sha256,
-            messages=mark.messages,
-            actions=actions,
             seconds=round(seconds, 3),
-            firms=firms,
             counters=dict(sorted(self.counters.items())),
         )
 
@@ -427,25 +397,6 @@ class League:
             "messages": self._messages,
             "waiting_for": self.hosts.handling(),
         }
-
-
-def _plan(config: RunConfig, hosts: int | None, kind: type[Cast]) -> tuple[Cast, str, int]:
-    cast = kind(config)
-    cast.check()
-    placement = config.resolved_placement(len(cast.names))
-    players = cast.needs_terminal()
-    if players:
-        if config.placement not in ("auto", "inline"):
-            raise HanseError(
-                f"placement: {config.placement!r} has no terminal for {players[0]};"
-                " allowed with a human player: inline, auto"
-            )
-        placement = "inline"
-    if placement == "inline":
-        return cast, placement, hosts or 1
-    if placement == "one":
-        return cast, placement, len(cast.names)
-    return cast, placement, hosts or config.hosts
 
 
 def _ray_hosts(cast: Cast, layout: dict[str, str], placement: str, run: str) -> Hosts:

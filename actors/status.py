@@ -14,6 +14,8 @@ from typing import Any
 FILE = "status.json"
 EVERY_SECONDS = 1.0
 
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # Windows has none
+
 
 class StatusFile:
     """Rewrites the file about once a second while a league runs, and removes it afterwards."""
@@ -51,5 +53,9 @@ class StatusFile:
         for entry in status["waiting_for"]:
             entry["since"] = now - entry.pop("seconds")
         partial = self._path.with_suffix(".partial")
-        partial.write_text(json.dumps(status), encoding="utf-8")
+        partial.unlink(missing_ok=True)
+        # Made anew: what others may have put there, such as a link to a file, is not written to.
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(status, file)
         os.replace(partial, self._path)

@@ -57,7 +57,7 @@ def branch(
             connection.execute("ATTACH ? AS original", (database.reading_address(run.database),))
             _copy(connection, day)
             if refit is not None:
-                checkpoints.replace_state(connection, day, refit(checkpoint.state))
+                checkpoints.replace_state(connection, day, _refitted(checkpoint, refit, run))
         manifest.write(building)
     return target
 
@@ -69,6 +69,15 @@ def _checkpoint(run: Run, day: int) -> Checkpoint:
     days = [mark.day for mark in run.marks()]
     has = f"it has those of days {days[0]} to {days[-1]}" if days else "no day is complete yet"
     raise HanseError(f"{run.folder}: there is no checkpoint of day {day}; {has}")
+
+
+def _refitted(checkpoint: Checkpoint, refit: Callable[[bytes], bytes], run: Run) -> bytes:
+    checkpoints.unpack_state(checkpoint, run.folder)
+    try:
+        return refit(checkpoint.state)
+    except (ValueError, TypeError, KeyError) as error:  # an agent's own state is junk
+        reason = f"{type(error).__name__}: {error}"
+        raise checkpoints.damaged_checkpoint(run.folder, checkpoint.day, reason) from error
 
 
 def _copy(connection: sqlite3.Connection, day: int) -> None:

@@ -1,5 +1,6 @@
 """A run folder comes into being whole or not at all."""
 
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from services.errors import HanseError
 from services.runs import database, manifest
+from services.runs.process import is_running
 
 
 def is_run_folder(folder: Path) -> bool:
@@ -25,8 +27,9 @@ def new_folder(target: Path) -> Iterator[Path]:
     Raises:
         HanseError: There is something at `target` already, or it cannot be written.
     """
-    check_free(target)
     try:
+        clear_abandoned(target)
+        check_free(target)
         # An empty folder may be a mount, which cannot be replaced: it is filled from within.
         fill = target.exists()
         building = (target if fill else target.parent) / f".{target.name}.{os.getpid()}"
@@ -44,6 +47,22 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise _unwritable(target, error) from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def clear_abandoned(target: Path) -> None:
+    """Removes what a process left behind that died while it made this folder.
+
+    Beside `target` or in it lies what it was building; it had no day yet, so nothing is lost.
+    """
+    for place in (target.parent, target):
+        for building in place.glob(f".{glob.escape(target.name)}.*"):
+            maker = building.suffix.removeprefix(".")
+            if not maker.isdecimal() or not building.is_dir() or is_running(int(maker)):
+                continue
+            shutil.rmtree(building, ignore_errors=True)
+            if place == target and not is_run_folder(target):  # it died between the two files
+                for file in target.glob(f"{database.FILE}*"):
+                    file.unlink(missing_ok=True)
 
 
 def check_free(target: Path) -> None:

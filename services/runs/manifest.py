@@ -158,10 +158,7 @@ class Manifest(BaseModel):
                 f"{path}: cannot be read ({error.strerror}); mend its permissions"
             ) from error
         except (ValueError, RecursionError) as error:
-            reason = error.reason if isinstance(error, UnicodeError) else str(error)
-            raise HanseError(
-                f"{path}: not JSON ({reason}); restore the file from a copy"
-            ) from error
+            raise HanseError(f"{path}: not JSON ({error}); restore the file from a copy") from error
         if not isinstance(content, dict):
             raise HanseError(f"{path}: not a JSON object; restore the file from a copy")
         check_format(path, content.get("format"))

@@ -34,6 +34,14 @@ class Process(BaseModel):
         return started is not None and (not started or started == self.started)
 
 
+def is_running(pid: int) -> bool:
+    """Whether any process has this number now."""
+    try:
+        return _started(pid) is not None
+    except OverflowError:
+        return False
+
+
 def _started(pid: int) -> str | None:
     """When a process started; None if there is none, "" if there is one of unknown age."""
     try:

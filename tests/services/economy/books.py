@@ -105,6 +105,9 @@ def check_town(town: Town, sound: bool = True) -> None:
         for firm in town.firms.values():
             if firm.live:
                 assert firm.income() == firm.equity() - firm.initial_equity
+            else:
+                assert firm.frozen_equity is not None
+                assert firm.frozen_income == firm.frozen_equity - firm.initial_equity
 
 
 def balances_from(ledger: list[LedgerEntry]) -> dict[str, Counter[str]]:

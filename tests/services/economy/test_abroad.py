@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from services.economy.abroad import TradeFill, TradeOrder, TradeRefused
 from services.economy.catalogue import GREEN, ROASTED
 from services.economy.commands import OrderAbroad, PostListing
 from services.economy.town import Town
+from tests.services.economy.books import check_town
 from tests.services.economy.by_hand import (
     balance,
     calm_town,
@@ -177,3 +182,83 @@ def test_goods_that_are_not_there_any_more_are_not_sold_abroad() -> None:
     assert isinstance(filled, TradeFill)
     assert filled.total_micros == 6 * 4_500_000
     assert abroad.firms["farmer_A"].kg[GREEN] == 60
+
+
+def money_back(home: Town) -> bool:
+    """Whether nothing is set aside or expected any more."""
+    firm = home.firms["roaster_A"]
+    return (firm.cash, firm.balances["escrow"], firm.incoming[GREEN]) == (14_970_000_000, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"qty": 0}, "for a quantity"),
+        ({"qty": -1}, "for a quantity"),
+        ({"qty": 11, "total_micros": 0}, "for a quantity"),
+        ({"item": ROASTED}, "for another item"),
+        ({"total_micros": -1}, "at a price"),
+        ({"total_micros": 50_000_001}, "at a price"),
+        ({"qty": 3, "total_micros": 15_010_000}, "at a price"),
+    ],
+)
+def test_an_answer_that_does_not_fit_its_order_is_a_refusal_and_all_money_comes_back(
+    wrong: dict[str, Any], told: str
+) -> None:
+    home, _ = two_towns()
+    right = TradeFill(
+        order=order(home).order, town="nowhere", item=GREEN, qty=10, total_micros=50_000_000
+    )
+    home.drain()
+    home.abroad.settle(right.model_copy(update=wrong))
+    assert money_back(home)
+    assert (home.state.imports, home.state.foreign_orders, home.state.clearing) == ([], {}, 0)
+    [event] = events(home, "trade")
+    assert (event["direction"], event["order"], event["amount"]) == ("refused", "F1", 52.5)
+    assert told in event["reason"]
+    assert notices(home, "roaster_A") == [f"F1 could not be filled: {event['reason']}"]
+    check_town(home)
+    home.abroad.settle(right)
+    assert money_back(home), "and a right answer afterwards comes too late"
+
+
+def test_an_answer_may_cost_as_much_as_its_order_allows() -> None:
+    home, _ = two_towns()
+    home.abroad.settle(
+        TradeFill(order=order(home).order, town="x", item=GREEN, qty=3, total_micros=15_000_000)
+    )
+    assert balance(home, "roaster_A", "goods_in_transit") == 15 + 0.75
+    assert balance(home, "roaster_A", "escrow") == 0
+
+
+def test_an_order_filled_in_parts_costs_no_more_than_was_set_aside() -> None:
+    """Rounded by themselves to the nearest cent, two parts of 1 kg at 0.016 would cost 0.04."""
+    home, abroad = two_towns()
+    for firm in ("farmer_A", "farmer_B"):
+        do(abroad, firm, PostListing(item_id=GREEN, qty=1, asking_price=0.016))
+    filled = abroad.abroad.fill(order(home, qty=2, max_price=0.016))
+    assert isinstance(filled, TradeFill)
+    assert (filled.qty, filled.total_micros) == (2, 20_000)
+    assert [e["amount"] for e in events(abroad, "trade")] == [0.01, 0.01]
+    home.abroad.settle(filled)
+    assert balance(home, "roaster_A", "goods_in_transit") == 0.02 + 0.5
+    assert home.state.clearing + abroad.state.clearing == 0
+
+
+PRICES = st.floats(0.01, 30.0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), PRICES), min_size=2, max_size=2), PRICES, PRICES)
+def test_what_a_town_fills_always_fits_the_order_whatever_the_prices(
+    asks: list[tuple[int, float]], limit: float, freight: float
+) -> None:
+    home, abroad = two_towns(freight_per_kg=freight)
+    for firm, (qty, price) in zip(("farmer_A", "farmer_B"), asks, strict=True):
+        do(abroad, firm, PostListing(item_id=GREEN, qty=qty, asking_price=min(price, limit)))
+    filled = abroad.abroad.fill(order(home, qty=60, max_price=limit))
+    assert isinstance(filled, TradeFill)
+    home.abroad.settle(filled)
+    assert balance(home, "roaster_A", "escrow") == 0
+    assert cash(home, "roaster_A") <= 15_000 - 30
+    assert home.firms["roaster_A"].incoming[GREEN] == filled.qty > 0
+    assert home.state.clearing + abroad.state.clearing == 0

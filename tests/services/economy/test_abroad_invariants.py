@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ def both_played(setups: tuple[TownSetup, TownSetup], seed: int) -> tuple[Play, P
     return merchants(setups[0], seed), merchants(setups[1], seed + 1)
 
 
-def steps(games: tuple[Play, Play]) -> Iterator[None]:
+def steps(games: tuple[Play, Play], honest: bool = True) -> Iterator[None]:
     """Plays both towns minute by minute; stops whenever no message is under way."""
     while due := [m for game in games if (m := game.town.next_minute()) is not None]:
         minute = min(due)
@@ -35,11 +36,11 @@ def steps(games: tuple[Play, Play]) -> Iterator[None]:
                     pass
                 game.ask(minute)
             for home, away in (games, games[::-1]):
-                trade(home, away, minute)
+                trade(home, away, minute, honest)
             yield
 
 
-def trade(home: Play, away: Play, minute: int) -> None:
+def trade(home: Play, away: Play, minute: int, honest: bool = True) -> None:
     """Passes the home town's orders to the other town and its answers back."""
     for order in home.town.abroad.outbox:
         wish = TradeOrder(
@@ -55,6 +56,8 @@ def trade(home: Play, away: Play, minute: int) -> None:
         away.take_records()
         away.ask(minute)
         home.town.clock(minute)
+        if isinstance(answer, TradeFill) and not honest:
+            answer = answer.model_copy(update={"total_micros": -(10**10)})
         if isinstance(answer, TradeFill):
             home.town.abroad.settle(answer)
         else:
@@ -105,3 +108,17 @@ def test_the_two_towns_of_these_tests_do_trade() -> None:
         pass
     directions = [body["direction"] for kind, _, body in games[0].events if kind == "trade"]
     assert {"export", "import", "refused"} == set(directions)
+
+
+def test_answers_that_do_not_fit_move_no_money_and_can_be_replayed() -> None:
+    setup = TownSetup(name="Luebeck", foreign_trade=True, days=5)
+    games = both_played((setup, replace(setup, name="Visby")), 0)
+    for _ in steps(games, honest=False):
+        for game in games:
+            check_town(game.town)
+            check_money(game.town, game.events, game.ledger)
+            assert game.town.state.imports == []
+    reasons = {b["reason"] for kind, _, b in games[0].events if kind == "trade" and "reason" in b}
+    assert "the answer was at a price that was not ordered" in reasons
+    for game in games:
+        assert replay(game.town.setup, game.rows).dump() == game.town.dump()

@@ -241,6 +241,23 @@ def test_a_command_that_is_not_the_economys_is_refused_and_costs_its_time() -> N
     assert next_turns(town)[0] == 570
 
 
+def test_the_log_has_the_name_of_any_command_whatever_is_in_it() -> None:
+    """A name with a quote and a line break would otherwise make a row that nobody can read."""
+
+    class Sing(Command):
+        type: str = 'sing "\n\\'
+        verse: int
+
+    town = at_work()
+    town.drain()
+    town.apply("roaster_A", Sing(verse=2))
+    town.apply("roaster_A", WAIT)
+    sung, waited = events(town, "action")
+    assert (sung["tool"], sung["args"]) == ('sing "\n\\', {"verse": 2})
+    assert (sung["status"], sung["error_code"]) == ("error", "unknown_command")
+    assert (waited["tool"], waited["status"]) == ("wait_for_next_day", "success")
+
+
 def test_who_wants_no_observations_loses_its_notices_on_request() -> None:
     town = at_work()
     town.world.notify(town.firms["roaster_A"], "news")

@@ -1,6 +1,7 @@
 """Rules `coffeebench` and `hanse`: credit, listings, bids and payment.
 
-The first part of W14 of `services/economy/RULES.md`. In each test the original comes first.
+The first part of W14 of `services/economy/RULES.md`, and the rounding of returns. In each test the
+original comes first.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from services.economy.commands import (
 from services.economy.results import Listing, ListingsView
 from services.economy.rules import COFFEEBENCH, HANSE, Rules
 from services.economy.town import Town
+from tests.services.economy.books import check_town
 from tests.services.economy.by_hand import (
     balance,
     bid,
@@ -223,3 +225,33 @@ def test_w14_under_hanse_goods_of_a_partly_paid_invoice_settle_it_first_and_then
 def test_w14_made_listing_ids_are_never_given_twice() -> None:
     town = opened(HANSE)
     assert [made(town, "farmer_A", post()) for _ in range(3)] == ["L1", "L2", "L3"]
+
+
+# ---- the rounding of returns ---------------------------------------------------------------------
+
+
+def credits(rules: Rules, price: float, parts: list[int]) -> list[float]:
+    """What is credited for 18 kg, bought at this price, that go back in parts."""
+    town = opened(rules, spoilage_per_day=0.0)
+    trade(town, "farmer_A", "roaster_A", GREEN, 18, price)
+    morning(town, 1)
+    commands = [ReturnShipment(invoice_id="I1", quantity_kg=part) for part in parts]
+    given = [do(town, "roaster_A", command).value("credit") for command in commands]
+    check_town(town)
+    return [amount for amount in given if isinstance(amount, float)]
+
+
+def test_rounding_in_the_original_small_returns_give_more_than_was_paid() -> None:
+    assert credits(COFFEEBENCH, 0.0167, [18]) == [0.3]
+    assert credits(COFFEEBENCH, 0.0167, [1] * 18) == [0.02] * 18
+    one_by_one = replace(HANSE, credit_of_whole_deal=False)
+    assert sum(credits(one_by_one, 0.0167, [1] * 18)) > 0.3, "in spite of the restocking fee"
+
+
+def test_rounding_under_hanse_the_parts_of_a_return_sum_to_the_whole() -> None:
+    assert credits(HANSE, 0.0167, [18]) == [0.27]
+    assert credits(HANSE, 0.0167, [1, 2, 1]) == [0.02, 0.03, 0.01]  # 0.015, 0.045 and 0.060 in all
+    for price in (0.01, 0.0167, 0.05, 3.335, 4.117):
+        [whole] = credits(HANSE, price, [18])
+        for parts in ([1] * 18, [9, 9], [5, 1, 12]):
+            assert round(sum(credits(HANSE, price, parts)), 2) == whole

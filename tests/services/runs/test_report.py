@@ -64,7 +64,16 @@ def test_the_run_file_in_the_page_makes_the_same_configuration(told: dict[str, A
             items={"green_coffee_kg": {"cost": 2.5}},
             recipes={"green_coffee_kg": {"yield": 0.9}},
             towns=[{"name": "Lubeck"}, {"name": "Visby"}],
-            routers=[{"name": "cog", "rule": "least_loaded", "options": {"a b": [1, {"c": "d"}]}}],
+            firms=[
+                {"name": role, "role": role, "options": {"a b": [1, {"c": "d"}]}}
+                for role in ("farmer", "roaster", "retailer")
+            ],
+            routers=[
+                {"name": "cog", "rule": "direct", "options": {"partners": {"Visby": "Lubeck"}}}
+            ],
+            controllers=[
+                {"name": "buyer", "options": {"green_coffee_kg": {"reorder_at": 1, "up_to": 2}}}
+            ],
         ),
         RunConfig.parse({"generate": {"firms": 30, "towns": 2}}, "test"),
     ],
