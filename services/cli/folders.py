@@ -17,11 +17,17 @@ RUNS = Path("runs")
 def find_run(run: str) -> Path:
     """The folder of a run that the user names by its path, or by its name below `runs/`."""
     for folder in (Path(run), RUNS / run):
-        if folder.is_dir():
-            _refuse_sweep(folder)
-            return folder
-        if folder.is_file():
-            raise HanseError(f"{folder}: this is a file; name the run's folder")
+        try:
+            if folder.is_dir():
+                _refuse_sweep(folder)
+                return folder
+            if folder.is_file():
+                raise HanseError(f"{folder}: this is a file; name the run's folder")
+        except OSError as error:  # a name that cannot be one, a folder that nobody may look into
+            name = run if len(run) <= 80 else f"{run[:77]}..."
+            raise HanseError(
+                f"{name}: cannot be opened ({error.strerror}); list the runs with: hanse runs"
+            ) from None
     names = [folder.name for folder in RUNS.iterdir()] if RUNS.is_dir() else []
     close = difflib.get_close_matches(Path(run).name, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
@@ -83,6 +89,9 @@ def _first_free(stem: str) -> Path:
 
 
 def _given(out: Path) -> Path:
+    from services.runs.folder import clear_abandoned
+
+    clear_abandoned(out)
     if out.exists() and not out.is_dir():
         raise HanseError(f"{out}: this is a file; choose another folder with --out")
     if out.is_dir() and any(out.iterdir()):

@@ -57,6 +57,12 @@ def run_replicas(
             results[seed] = done
     sweep = Sweep(folder, results, skipped=list(results))
     if todo:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HanseError(
+                f"{folder}: cannot be made: {error.strerror or error}; choose another with --out"
+            ) from None
         _run(sweep, config, todo, workers or os.cpu_count() or 1, show=show)
     sweep.results = dict(sorted(sweep.results.items()))
     return sweep

@@ -24,6 +24,7 @@ from services.economy import commands as c
 from services.economy import state as s
 from services.economy.abroad import Abroad
 from services.economy.audit import Statement, day_figures, lowest_asks, statement
+from services.economy.commands import COMMANDS
 from services.economy.demand import Demand
 from services.economy.invoicing import Invoicing
 from services.economy.luck import Luck
@@ -281,11 +282,12 @@ class Town:
         state.actions += 1
         # Written as text at once: it is the most frequent event, its arguments are JSON already.
         tool = result.command
-        name_of_tool = f'"{tool}"' if tool in c.COMMANDS else json.dumps(tool)
+        if tool not in COMMANDS:  # a user's own, which may have any name
+            tool = json.dumps(tool)[1:-1]
         outcome = '"success"' if result.ok else f'"error","error_code":"{result.code}"'
         created = f',"new_id":"{result.new_id}"' if result.new_id else ""
         body = (
-            f'{{"seq":{state.actions},"tool":{name_of_tool},"args":{command.log_body()},'
+            f'{{"seq":{state.actions},"tool":"{tool}","args":{command.log_body()},'
             f'"status":{outcome}{created},'
             f'"day":{state.day},"minute_of_day":{state.minute % MINUTES_PER_DAY}}}'
         )

@@ -64,7 +64,7 @@ class Upkeep:
                 )
 
     def write_down(self, firms: Iterable[FirmState]) -> None:
-        """Rules ``hanse``: stock is worth no more than what can be had for it."""
+        """Rules ``hanse``: stock, also on its way from abroad, is worth what can be had for it."""
         world = self.world
         if not world.rules.stock_written_down:
             return
@@ -79,6 +79,12 @@ class Upkeep:
                     excess = firm.cost[item] - ceiling * kg
                     firm.cost[item] -= excess
                     world.post(firm, "writedown", "inventory", excess, f"overvalued {item}")
+            for cargo in world.state.imports:
+                ceiling = ceilings[cargo.item]
+                if cargo.buyer == firm.name and ceiling is not None:
+                    excess = max(0, cargo.cost - ceiling * cargo.qty)
+                    cargo.cost -= excess
+                    world.post(firm, "writedown", "goods_in_transit", excess, cargo.order)
 
     def _consumer_prices(self) -> dict[str, float]:
         """What consumers have lately paid for a kilogram: the best day's mean, dollars.

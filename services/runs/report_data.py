@@ -5,7 +5,6 @@ Means, sums and counts are taken over stored rows; a figure that the store lacks
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from services.economy.setup import TownSetup
 from services.runs import Mark, Run
+from services.runs.bodies import body_of
 from services.runs.report_events import collect_events
 from services.runs.report_ledger import collect_ledger
 from services.runs.report_messages import collect_messages
@@ -48,13 +48,15 @@ def collect(run: Run, folder: Path) -> dict[str, Any]:
     finished = result.model_dump(mode="json") if result else {}
     manifest = run.manifest.model_dump(mode="json")
     last = {
-        agent: json.loads(body) for _, agent, body in run.rows("metrics", "day = ?", (days - 1,))
+        agent: body
+        for _, agent, text in run.rows("metrics", "day = ?", (days - 1,))
+        if (body := figures_of(text)) is not None
     }
     firms = finished["firms"] if finished else unfinished_firms(run, manifest, last)
     scope = Scope(firms, days, run.count("ledger", *before(days)))
     events = collect_events(run, scope)
     shown = set(scope.shown)
-    return {
+    page = {
         "run": header(run, folder, manifest, mark, finished),
         "notes": scope.notes,
         "aggregated": scope.aggregated,
@@ -70,6 +72,26 @@ def collect(run: Run, folder: Path) -> dict[str, Any]:
         "messages": collect_messages(run, scope),
         "ledger": collect_ledger(run, scope),
     }
+    if scope.unreadable:
+        scope.notes.append(
+            f"The run's database is damaged: {scope.unreadable:,} of its events, letters and "
+            "figures cannot be read and are left out."
+        )
+    return page
+
+
+def figures_of(text: str | bytes) -> dict[str, Any] | None:
+    """The body of a metric row; ``None`` if it is none, or its figures are no numbers."""
+    body = body_of(text)
+    if body is None or not isinstance(body.get("role"), str):
+        return None
+    figures = [body.get(measure) for measure in MEASURES]
+    for table in ("stock", "asking_prices", "retail_prices"):
+        prices = body.get(table) or {}
+        if not isinstance(prices, dict):
+            return None
+        figures += prices.values()
+    return body if all(isinstance(x, int | float | None) for x in figures) else None
 
 
 def header(
@@ -120,8 +142,8 @@ def unfinished_firms(
     order = {name: place for place, name in enumerate(configured)}
     busts: dict[str, int] = {}
     for *_, text in run.rows("events", "kind = ?", ("bankruptcy",)):
-        event = json.loads(text)
-        busts[event["firm"]] = event["day"]
+        event = body_of(text) or {}
+        busts[str(event.get("firm"))] = event.get("day", 0)
     return [
         {
             "firm": name,
@@ -213,7 +235,10 @@ def curves(
         at = place.get(day)
         if at is None:
             continue
-        body = json.loads(text)
+        body = figures_of(text)
+        if body is None:
+            scope.unreadable += 1
+            continue
         line, mean = index.get(agent), means.get(body["role"])
         for measure in MEASURES:
             value = body.get(measure)

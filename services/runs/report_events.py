@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from services.runs import Run
+from services.runs.bodies import body_of
 from services.runs.report_scope import CONSUMERS, Scope, before
 from services.runs.troubles import told
 
@@ -158,7 +159,10 @@ class Trade:
         for key, seller, body in self._exports:
             # An order whose goods are not booked yet where they go is the town's.
             buyer = self._importers.get(key, key[0])
-            self.deal({**body, "seller": seller, "buyer": buyer, "total_price": body["amount"]})
+            try:
+                self.deal({**body, "seller": seller, "buyer": buyer, "total_price": body["amount"]})
+            except (KeyError, TypeError):
+                self._scope.unreadable += 1
 
     def consumer_sale(self, body: Mapping[str, Any]) -> None:
         """Consumers bought from a shop."""
@@ -213,24 +217,29 @@ def collect_events(run: Run, scope: Scope) -> dict[str, Any]:
     for minute, _, agent, _, kind, subject, text in run.rows("events", *before(scope.days)):
         if kind in UNUSED:
             continue
-        body = json.loads(text)
-        if kind == "action":
-            refused = body["status"] == "error"
-            commands[scope.node(subject), body["tool"], refused] += 1
-            if refused:
-                incidents.add(minute, "refused", subject, body)
-        elif kind == "deal":
-            trade.deal(body)
-        elif kind == "consumer_sale":
-            trade.consumer_sale(body)
-        elif kind == "trade":
-            trade.between_towns(agent, subject, body)
-        elif kind == "delivery":
-            trade.delivery(body["outcome"])
-            if body["outcome"] in ("lost", "delayed"):
-                incidents.add(minute, body["outcome"], body["seller"], body)
-        else:
-            incidents.add(minute, kind, subject, body)
+        body = body_of(text)
+        try:
+            if body is None:
+                scope.unreadable += 1
+            elif kind == "action":
+                refused = body["status"] == "error"
+                commands[scope.node(subject), str(body["tool"]), refused] += 1
+                if refused:
+                    incidents.add(minute, "refused", subject, body)
+            elif kind == "deal":
+                trade.deal(body)
+            elif kind == "consumer_sale":
+                trade.consumer_sale(body)
+            elif kind == "trade":
+                trade.between_towns(agent, subject, body)
+            elif kind == "delivery":
+                trade.delivery(body["outcome"])
+                if body["outcome"] in ("lost", "delayed"):
+                    incidents.add(minute, body["outcome"], body["seller"], body)
+            else:
+                incidents.add(minute, kind, subject, body)
+        except (KeyError, TypeError):  # the figures that its kind has are not in it
+            scope.unreadable += 1
     trade.join_towns()
     return {
         "trade": trade.data(),

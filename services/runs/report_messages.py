@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any, Final
 
 from services.messages import MINUTES_PER_DAY
 from services.runs import Run
+from services.runs.bodies import body_of
 from services.runs.report_scope import Scope, before
 
 TALK: Final = frozenset({"letter", "text"})
@@ -30,7 +30,11 @@ def collect_messages(run: Run, scope: Scope) -> dict[str, Any]:
         if kind in TALK:
             letter_count += 1
             if len(letters) < MOST_LETTERS:
-                letters.append(_letter(minute, sender, recipient, json.loads(text)))
+                body = body_of(text)
+                if body is None:
+                    scope.unreadable += 1
+                else:
+                    letters.append(_letter(minute, sender, recipient, body))
 
     folded: Counter[tuple[str, str, str, str]] = Counter()
     for (sender, recipient, channel, kind), count in pairs.items():

@@ -58,6 +58,8 @@ class Scope:
     step: int = field(init=False)
     shown: list[str] = field(init=False)
     notes: list[str] = field(init=False, default_factory=list)
+    unreadable: int = field(init=False, default=0)
+    """Rows left out because their bodies make no sense."""
 
     def __post_init__(self) -> None:
         self.aggregated = len(self.firms) > MOST_FIRMS

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from services.messages import MINUTES_PER_DAY
+from services.runs.bodies import body_of
+from services.runs.database import Damage
 from services.runs.schema import LEDGER, METRICS, Row, Table
 
 Kind = Literal["whole", "number", "text", "truth"]
@@ -80,7 +82,7 @@ def _metrics(connection: sqlite3.Connection, query: str) -> Sheet:
     kinds: dict[str, Kind | None] = {}
     groups: dict[str, None] = {}
     for *_, body in connection.execute(query):
-        figures = json.loads(body)
+        figures = _figures(body)
         groups.update(dict.fromkeys(figures))
         for key, value in flat(figures).items():
             kinds[key] = _wider(kinds.get(key), value)
@@ -95,10 +97,17 @@ def _metrics(connection: sqlite3.Connection, query: str) -> Sheet:
 
     def rows() -> Iterator[Row]:
         for day, firm, body in connection.execute(query):
-            figures = flat(json.loads(body))
+            figures = flat(_figures(body))
             yield (day, firm, *(_fitting(figures.get(name), columns[name]) for name in names))
 
     return Sheet(columns, rows())
+
+
+def _figures(body: str | bytes) -> dict[str, Any]:
+    found = body_of(body)
+    if found is None:
+        raise Damage("metrics: a body is not a JSON object")
+    return found
 
 
 def _wider(known: Kind | None, value: Any) -> Kind | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from services.runs import database
+from services.runs.bodies import body_of
 from services.runs.run import Run
 
 KINDS = ("agent_error", "turn_missed")
@@ -78,7 +78,9 @@ def troubles(run: Run) -> list[Trouble]:
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     failed: set[tuple[int, str, str]] = set()
     for minute, *_, kind, subject, text in run.rows("events", "kind IN (?, ?)", KINDS):
-        body = json.loads(text)
+        body = body_of(text)
+        if body is None:
+            continue
         agent = str(body.get("agent") or subject)
         detail = str(body.get("detail") or body.get("reason") or "")
         missed = kind == "turn_missed"

@@ -262,3 +262,18 @@ def test_what_a_town_fills_always_fits_the_order_whatever_the_prices(
     assert cash(home, "roaster_A") <= 15_000 - 30
     assert home.firms["roaster_A"].incoming[GREEN] == filled.qty > 0
     assert home.state.clearing + abroad.state.clearing == 0
+
+
+def test_goods_at_sea_are_worth_no_more_than_what_can_be_had_for_them() -> None:
+    home, abroad = two_towns()
+    on_offer(abroad, farmer_A=1000.0)
+    fill = abroad.abroad.fill(order(home, 1, 1000.0))
+    assert isinstance(fill, TradeFill)
+    home.abroad.settle(fill)
+    before = income(home, "roaster_A")
+    evening(home, 0)
+    # What consumers paid that evening (18 dollars), less roasting loss and labour.
+    worth = 18 * 0.85 - 3
+    assert balance(home, "roaster_A", "goods_in_transit") == pytest.approx(worth)
+    assert income(home, "roaster_A") == pytest.approx(before - (1000.25 - worth))
+    check_town(home)

@@ -52,10 +52,11 @@ def test_two_branches_share_nothing(tmp_path: Path) -> None:
 
 def test_answers_in_the_journal_are_kept_up_to_the_day(tmp_path: Path) -> None:
     with RunStore.create(tmp_path / "run", manifest()) as store:
-        store.journal([(1439, 0, "farmer_A", "human", "1"), (1440, 0, "farmer_A", "human", "2")])
+        store.journal([(1439, 0, "farmer_A", "human", '{"a": 1}')])
+        store.journal([(1440, 0, "farmer_A", "human", '{"a": 2}')])
         play(store, range(2))
     with RunStore.open(branch(tmp_path / "run", 0, tmp_path / "branch")) as store:
-        assert store.journal_since(0) == [(1439, 0, "farmer_A", "human", "1")]
+        assert store.journal_since(0) == [(1439, 0, "farmer_A", "human", '{"a": 1}')]
 
 
 def test_a_run_can_be_left_while_it_is_written(tmp_path: Path) -> None:

@@ -48,19 +48,22 @@ def test_every_day_has_a_checkpoint_with_its_state_and_the_messages_so_far(tmp_p
     assert last.log_sha256 == Run(tmp_path / "run").log_sha256
 
 
+SELL, WAIT = '{"command": "sell"}', '{"command": "wait"}'
+
+
 def test_answers_in_the_journal_are_kept_at_once_and_in_order(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path / "run", manifest())
-    store.journal([(3, 0, "farmer_A", "human", '"sell"'), (3, 0, "farmer_A", "human", '"wait"')])
-    store.journal([(1500, 1, "roaster_A", "timeout", "null")])
+    store.journal([(3, 0, "farmer_A", "human", SELL), (3, 0, "farmer_A", "human", WAIT)])
+    store.journal([(1500, 1, "roaster_A", "timeout", "{}")])
     store._connection.close()  # as if the process had died in the middle of the day
     del store
     with RunStore.open(tmp_path / "run") as store:
         assert store.journal_since(0) == [
-            (3, 0, "farmer_A", "human", '"sell"'),
-            (3, 0, "farmer_A", "human", '"wait"'),
-            (1500, 1, "roaster_A", "timeout", "null"),
+            (3, 0, "farmer_A", "human", SELL),
+            (3, 0, "farmer_A", "human", WAIT),
+            (1500, 1, "roaster_A", "timeout", "{}"),
         ]
-        assert store.journal_since(4) == [(1500, 1, "roaster_A", "timeout", "null")]
+        assert store.journal_since(4) == [(1500, 1, "roaster_A", "timeout", "{}")]
 
 
 def test_a_run_is_running_then_resumable_then_finished(tmp_path: Path) -> None:
