@@ -25,7 +25,7 @@ from actors.strategies.fingerprint import fingerprints
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.runs import DayMark, Manifest, Mark, Run, RunStore, unpack_state
+from services.runs import DayMark, Manifest, Mark, Run, RunStore, fitting, unpack_state
 from services.runs.result import RunResult
 
 LOSSES_A_DAY = 5
@@ -342,7 +342,8 @@ class League:
             checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
         )
         journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
-        self._wakes = self.hosts.restore(state["agents"], journal)
+        with fitting(checkpoint, self.store.folder):
+            self._wakes = self.hosts.restore(state["agents"], journal)
 
     def _recover(self, lost: HostLost) -> None:
         """Replaces lost hosts and plays the day again from its beginning.

@@ -5,7 +5,7 @@ Everything that is looked at after a run is drawn from here.
 """
 
 from services.runs.branching import branch
-from services.runs.checkpoint import Checkpoint, DayMark, Mark, unpack_state
+from services.runs.checkpoint import Checkpoint, DayMark, Mark, fitting, unpack_state
 from services.runs.exporting import export
 from services.runs.listing import RunSummary, list_runs
 from services.runs.manifest import Manifest, Parent, config_sha256
@@ -22,6 +22,7 @@ __all__ = [
     "Checkpoint",
     "DayMark",
     "Mark",
+    "fitting",
     "unpack_state",
     "RunResult",
     "FirmResult",

@@ -73,11 +73,8 @@ def _checkpoint(run: Run, day: int) -> Checkpoint:
 
 def _refitted(checkpoint: Checkpoint, refit: Callable[[bytes], bytes], run: Run) -> bytes:
     checkpoints.unpack_state(checkpoint, run.folder)
-    try:
+    with checkpoints.fitting(checkpoint, run.folder):
         return refit(checkpoint.state)
-    except (ValueError, TypeError, KeyError) as error:  # an agent's own state is junk
-        reason = f"{type(error).__name__}: {error}"
-        raise checkpoints.damaged_checkpoint(run.folder, checkpoint.day, reason) from error
 
 
 def _copy(connection: sqlite3.Connection, day: int) -> None:

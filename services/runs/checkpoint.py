@@ -2,6 +2,8 @@
 
 import sqlite3
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,6 +141,20 @@ def unpack_state(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
         raise damaged_checkpoint(folder, checkpoint.day, reason) from error
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         reason = str(error) or type(error).__name__
+        raise damaged_checkpoint(folder, checkpoint.day, reason) from error
+
+
+@contextmanager
+def fitting(checkpoint: Checkpoint, folder: Path) -> Iterator[None]:
+    """Around what agents do with a state that is theirs alone: junk in it shows only there.
+
+    Raises:
+        HanseError: An agent could not take its state back.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
+        reason = f"an agent cannot load what it saved: {type(error).__name__}: {error}"
         raise damaged_checkpoint(folder, checkpoint.day, reason) from error
 
 

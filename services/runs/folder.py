@@ -55,14 +55,18 @@ def clear_abandoned(target: Path) -> None:
     Beside `target` or in it lies what it was building; it had no day yet, so nothing is lost.
     """
     for place in (target.parent, target):
-        for building in place.glob(f".{glob.escape(target.name)}.*"):
-            maker = building.suffix.removeprefix(".")
-            if not maker.isdecimal() or not building.is_dir() or is_running(int(maker)):
-                continue
+        makers = {
+            building: int(number)
+            for building in place.glob(f".{glob.escape(target.name)}.*")
+            if (number := building.suffix.removeprefix(".")).isdecimal() and building.is_dir()
+        }
+        if not makers or any(map(is_running, makers.values())):
+            continue
+        for building in makers:
             shutil.rmtree(building, ignore_errors=True)
-            if place == target and not is_run_folder(target):  # it died between the two files
-                for file in target.glob(f"{database.FILE}*"):
-                    file.unlink(missing_ok=True)
+        if place == target and not is_run_folder(target):  # one died between the two files
+            for file in target.glob(f"{database.FILE}*"):
+                file.unlink(missing_ok=True)
 
 
 def check_free(target: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from actors.strategies import STRATEGIES, make_strategy
 from actors.strategies.passive import Passive
+from services import messages
 from services.errors import HanseError
 
 OWN = """
@@ -226,8 +227,10 @@ class Louder(Gossip):
 
 
 @pytest.fixture
-def elsewhere(here: Path) -> Path:
+def elsewhere(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that nobody is in, with two files, one of which imports the other by its name."""
+    # As in a new process: a payload of the test before would count as another of its name.
+    monkeypatch.setattr(messages, "_REGISTRY", dict(messages._REGISTRY))
     folder = here / "elsewhere"
     folder.mkdir()
     (folder / "shared.py").write_text(SHARED)

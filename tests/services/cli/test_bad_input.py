@@ -33,7 +33,8 @@ CASES = {
     ),
     "negative cash": (
         THREE.replace("100", "-100"),
-        "hanse: run.toml: firms.Ada.cash: -100 does not fit; allowed: a number from 0 to 1000000000",
+        "hanse: run.toml: firms.Ada.cash: -100 does not fit;"
+        " allowed: a number from 0 to 1000000000",
     ),
     "seed that is not a number": (
         'seed = "lucky"',
