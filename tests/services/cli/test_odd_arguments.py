@@ -12,7 +12,7 @@ from tests.services.runs.samples import written
 
 @pytest.mark.parametrize("command", ["resume", "report", "export", "branch"])
 def test_a_run_whose_name_is_too_long(hanse: Command, command: str) -> None:
-    more = {"branch": ["--day", 1], "export": ["--to", "csv"]}
+    more: dict[str, list[object]] = {"branch": ["--day", 1], "export": ["--to", "csv"]}
     line = hanse(command, "x" * 5000, *more.get(command, [])).refusal
     assert line == (
         f"hanse: {'x' * 77}...: cannot be opened (File name too long); list the runs with:"
