@@ -102,7 +102,7 @@ class Host:
         self._seed = seed
         self._names = sorted(names)
         self._begin({n: make(n) for n in self._names})
-        self._saved = self._save()
+        self._remember(self._save())
 
     def _begin(self, agents: dict[str, Agent]) -> None:
         self.agents = agents
@@ -275,9 +275,10 @@ class Host:
             ledger += context.ledger
             metrics += context.figures
             context.events, context.ledger, context.figures = [], [], []
-        self._saved = self._save()
+        saved = self._save()
+        self._remember(saved)
         counters, self.guard.counters = self.guard.counters, {}
-        return DayRecords(rows, events, ledger, metrics, self._saved, counters)
+        return DayRecords(rows, events, ledger, metrics, saved, counters)
 
     def restore(self, saved: Saved, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.
@@ -298,14 +299,14 @@ class Host:
             self._wakes += [(minute, name) for minute in state["wakes"]]
         heapq.heapify(self._wakes)
         self._scheduled = set(self._wakes)
-        self._saved = saved
+        self._remember(saved)
         return self._wakes[0][0] if self._wakes else None
 
     def rewind(self, journal: Iterable[JournalRow] = ()) -> None:
         """Goes back to before the first day."""
         self._begin({n: self._make(n) for n in self._names})
         self.guard.replay(list(journal))
-        self._saved = self._save()
+        self._remember(self._save())
 
     def summaries(self) -> dict[str, dict[str, Any]]:
         """Every agent's summary."""
@@ -347,9 +348,13 @@ class Host:
             for name, agent in self.agents.items()
         }
 
+    def _remember(self, saved: Saved) -> None:
+        """Keeps the morning states of watched agents, who may have to begin their day again."""
+        self._mornings = {n: saved[n]["state"] for n, a in self.agents.items() if a.untrusted}
+
     def _remake(self, name: str) -> Agent:
         agent = self._make(name)
-        agent.load_checked(msgpack.unpackb(self._saved[name]["state"], strict_map_key=False))
+        agent.load_checked(msgpack.unpackb(self._mornings[name], strict_map_key=False))
         return agent
 
 

@@ -130,6 +130,9 @@ def _run(
     started = time.perf_counter()
     try:
         with local_ray(min(workers, len(todo))) as ray, _bar(len(todo), show) as advance:
+            # The processes that will run the replicas start with Ray, not with the first of them.
+            ready = ray.remote(num_cpus=1)(_get_ready)
+            ray.get([ready.remote() for _ in range(min(workers, len(todo)))])
             sweep.ray_start_seconds = time.perf_counter() - started
             task = ray.remote(num_cpus=1)(run_replica)
             pending = {
@@ -158,6 +161,13 @@ def _run(
             f"the same command goes on: {typed('hanse', *sys.argv[1:])}"
         )
         raise typer.Exit(130) from None
+
+
+def _get_ready() -> None:
+    """Imports what a replica needs."""
+    import actors.league  # noqa: F401
+
+    time.sleep(0.05)  # so that no process does the work of two
 
 
 def run_replica(values: dict[str, Any], folder: str, working_directory: str) -> dict[str, Any]:
