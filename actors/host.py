@@ -280,11 +280,12 @@ class Host:
         counters, self.guard.counters = self.guard.counters, {}
         return DayRecords(rows, events, ledger, metrics, saved, counters)
 
-    def restore(self, saved: Saved, journal: Iterable[JournalRow] = ()) -> int | None:
+    def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.
 
         Args:
-            saved: States of the agents that live here, as :meth:`end_day` gave them.
+            saved: States of the agents that live here, as :meth:`end_day` gave them; ``None`` goes
+                back to before the first day.
             journal: Answers to give again instead of calling the agents.
 
         Returns:
@@ -292,6 +293,9 @@ class Host:
         """
         self._begin({n: self._make(n) for n in self._names})
         self.guard.replay(list(journal))
+        if saved is None:
+            self._remember(self._save())
+            return None
         for name, agent in self.agents.items():
             state, context = saved[name], self.contexts[name]
             agent.load_checked(msgpack.unpackb(state["state"], strict_map_key=False))
@@ -301,12 +305,6 @@ class Host:
         self._scheduled = set(self._wakes)
         self._remember(saved)
         return self._wakes[0][0] if self._wakes else None
-
-    def rewind(self, journal: Iterable[JournalRow] = ()) -> None:
-        """Goes back to before the first day."""
-        self._begin({n: self._make(n) for n in self._names})
-        self.guard.replay(list(journal))
-        self._remember(self._save())
 
     def summaries(self) -> dict[str, dict[str, Any]]:
         """Every agent's summary."""

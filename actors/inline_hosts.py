@@ -60,14 +60,10 @@ class InlineHosts:
 
     def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
         """Puts all hosts back to the end of a day (or, without states, before the first)."""
-        wakes: dict[str, int | None] = {}
-        for name, host in self.hosts.items():
-            if saved is None:
-                host.rewind(journal)
-                wakes[name] = None
-            else:
-                wakes[name] = host.restore({a: saved[a] for a in host.agents}, journal)
-        return wakes
+        return {
+            name: host.restore(saved and {a: saved[a] for a in host.agents}, journal)
+            for name, host in self.hosts.items()
+        }
 
     def revive(self, names: list[str]) -> None:
         """Hosts in this process cannot be lost one by one."""

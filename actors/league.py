@@ -56,7 +56,6 @@ class League:
         self.store = store
         self.cast = cast
         self.placement = placement
-        self.number_of_hosts = hosts
         self.layout = cast.layout(placement, hosts)
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.hosts: Hosts = (

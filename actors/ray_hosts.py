@@ -105,18 +105,11 @@ class HostActor:
 
     def restore(self, saved: Saved | None, journal: list[JournalRow]) -> int | None:
         """Back to the end of a day, or to before the first."""
-        if saved is None:
-            self.host.rewind(journal)
-            return None
         return self.host.restore(saved, journal)
 
     def summaries(self) -> dict[str, dict[str, Any]]:
         """The agents' summaries."""
         return self.host.summaries()
-
-    def close(self) -> None:
-        """Ends the host's threads."""
-        self.host.close()
 
     @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def health(self) -> dict[str, object] | None:

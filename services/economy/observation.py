@@ -58,7 +58,7 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
         if letter.recipient == firm.name and not letter.read:
             unread[letter.author] = unread.get(letter.author, 0) + 1
     recent = [
-        views._deal(d)
+        views.deal_row(d)
         for deals in (state.past_deals, state.deals)
         for d in deals.values()
         if d.accepted_day >= since and firm.name in (d.seller, d.buyer)

@@ -72,9 +72,11 @@ class Views:
         """Own deals: under way, or all that are remembered."""
         state = self.world.state
         name = firm.name
-        rows = [self._deal(d) for d in state.deals.values() if name in (d.seller, d.buyer)]
+        rows = [self.deal_row(d) for d in state.deals.values() if name in (d.seller, d.buyer)]
         if command.status == "all":
-            past = [self._deal(d) for d in state.past_deals.values() if name in (d.seller, d.buyer)]
+            past = [
+                self.deal_row(d) for d in state.past_deals.values() if name in (d.seller, d.buyer)
+            ]
             rows = sorted(past + rows, key=lambda r: int(r.id[1:]))
         return DealsView.trusted(rows=tuple(rows))
 
@@ -133,7 +135,8 @@ class Views:
             rows = [SaleRow(r.day, r.item, r.qty, r.unit_price, r.revenue) for r in rows]
         return SalesView.trusted(rows=tuple(rows))
 
-    def _deal(self, deal: Deal) -> DealRow:
+    def deal_row(self, deal: Deal) -> DealRow:
+        """A deal as one of its two sides sees it."""
         status = deal.status
         if status == "lost" and not self.world.rules.loss_is_announced:
             status = "pending"

@@ -308,7 +308,7 @@ def test_what_was_done_on_a_day_that_is_taken_back_leaves_no_trace() -> None:
 def test_rewound_to_before_the_first_day_it_starts_again() -> None:
     here = host("ann")
     first = (here.start(), here.work(540, 0, []), here.end_day())
-    here.rewind()
+    here.restore(None)
     assert diary(here, "ann") == []
     assert (here.start(), here.work(540, 0, []), here.end_day()) == first
 
