@@ -78,13 +78,13 @@ def _refitted(checkpoint: Checkpoint, refit: Callable[[bytes], bytes], run: Run)
 
 
 def _copy(connection: sqlite3.Connection, day: int) -> None:
-    end = first_minute(day + 1)
     connection.execute("BEGIN")  # IMMEDIATE would lock the original, too
     for table in LOGGED:
         connection.execute(
-            f"INSERT INTO main.{table.name} SELECT {table.column_list}"
-            f" FROM original.{table.name} WHERE minute < ? ORDER BY {table.order}",
-            (end,),
+            f"INSERT INTO main.{table.name} (rowid, {table.column_list})"
+            f" SELECT rowid, {table.column_list} FROM original.{table.name} WHERE rowid <="
+            f" (SELECT {table.name} FROM original.checkpoints WHERE day = ?) ORDER BY rowid",
+            (day,),
         )
     connection.execute(
         "INSERT INTO main.metrics SELECT day, agent, body FROM original.metrics WHERE day <= ?"
@@ -96,7 +96,6 @@ def _copy(connection: sqlite3.Connection, day: int) -> None:
     )
     connection.execute(
         "INSERT INTO main.journal SELECT * FROM original.journal WHERE minute < ? ORDER BY rowid",
-        (end,),
+        (first_minute(day + 1),),
     )
-    database.set_facts(connection, day=day)
     connection.execute("COMMIT")

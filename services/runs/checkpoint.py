@@ -1,21 +1,24 @@
 """The state of a league at the end of a day, and the marks that tell days apart."""
 
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgpack
+import zstandard
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from services.errors import HanseError
+from services.runs import digest
 from services.runs.database import Damage
+from services.runs.schema import LOGGED, Table
 
-_LEVEL = 1  # a state is written every day and read hardly ever: speed counts
+_LEVEL = 1  # the levels below it are no faster, and leave more to be written
 
-_MEMORY = 9
+_WINDOW = 2**23
+"""The most that unpacking may look back: sixteen times as far as packing at that level does."""
 
 _ANY_DAY = 2**31
 """No run has days beyond; SQLite's numbers end as well, later."""
@@ -43,6 +46,28 @@ class DayMark(NamedTuple):
     event_rows: int
     ledger_rows: int
     metric_rows: int
+
+
+class Extent(NamedTuple):
+    """How many rows the tables of the log have up to the end of a day.
+
+    As their rowids count from 1, each number is also the rowid of the last row.
+    """
+
+    messages: int
+    events: int
+    ledger: int
+
+
+class Standing(NamedTuple):
+    """Where the run is at the end of a day."""
+
+    mark: Mark
+    extent: Extent
+
+
+BEGINNING = Standing(Mark(-1, digest.START, digest.START, 0), Extent(0, 0, 0))
+"""Before the first day."""
 
 
 class _Agent(BaseModel):
@@ -75,12 +100,13 @@ class Checkpoint(NamedTuple):
     messages: int
 
 
-def write(connection: sqlite3.Connection, mark: Mark, state: bytes) -> None:
+def write(connection: sqlite3.Connection, standing: Standing, state: bytes) -> None:
     """Adds the checkpoint of a day."""
+    day, log_sha256, ledger_sha256, _ = standing.mark
     connection.execute(
-        "INSERT INTO checkpoints (day, log_sha256, ledger_sha256, messages, state)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (*mark, _compressed(state)),
+        "INSERT INTO checkpoints (day, log_sha256, ledger_sha256, messages, events, ledger, state)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (day, log_sha256, ledger_sha256, *standing.extent, _compressed(state)),
     )
 
 
@@ -90,9 +116,27 @@ def replace_state(connection: sqlite3.Connection, day: int, state: bytes) -> Non
 
 
 def _compressed(state: bytes) -> bytes:
-    # With all the memory that zlib can use, the fastest level takes a quarter less time.
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY)
-    return packer.compress(state) + packer.flush()
+    # A packer is not for two threads at once, and a new one costs next to nothing.
+    return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(state)
+
+
+def _decompressed(packed: bytes) -> bytes:
+    """What was packed.
+
+    The size that stands at the head of a damaged state may be anything: nothing is allocated
+    after it, but piece by piece as the bytes that follow yield something.
+
+    Raises:
+        Damage: It is cut off, or something else follows it.
+        zstandard.ZstdError: It is no packed state, or its checksum is wrong.
+    """
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+    state = unpacker.decompress(packed)
+    if not unpacker.eof:
+        raise Damage("its state is cut off")
+    if unpacker.unused_data:
+        raise Damage("something follows its state")
+    return state
 
 
 def read(connection: sqlite3.Connection, folder: Path, day: int | None = None) -> Checkpoint | None:
@@ -117,8 +161,8 @@ def read(connection: sqlite3.Connection, folder: Path, day: int | None = None) -
         return None
     number, state, *digests = found
     try:
-        return Checkpoint(number, zlib.decompress(state), *_sound(number, *digests))
-    except (zlib.error, TypeError, Damage) as error:
+        return Checkpoint(number, _decompressed(state), *_sound(number, *digests))
+    except (zstandard.ZstdError, TypeError, MemoryError, Damage) as error:
         raise damaged_checkpoint(folder, number, str(error)) from error
 
 
@@ -169,12 +213,52 @@ def damaged_checkpoint(folder: Path, day: int, reason: str) -> HanseError:
     return HanseError(f"{folder}: the checkpoint of day {day} is damaged ({reason}); {earlier}")
 
 
-def last_mark(connection: sqlite3.Connection) -> Mark | None:
-    """The mark of the last completed day."""
+def last(connection: sqlite3.Connection) -> Standing:
+    """Where the run is after its last completed day; `BEGINNING` if there is none."""
     found = connection.execute(
-        "SELECT day, log_sha256, ledger_sha256, messages FROM checkpoints ORDER BY day DESC LIMIT 1"
+        "SELECT day, log_sha256, ledger_sha256, messages, events, ledger FROM checkpoints"
+        " ORDER BY day DESC LIMIT 1"
     ).fetchone()
-    return Mark(found[0], *_sound(*found)) if found else None
+    if found is None:
+        return BEGINNING
+    *mark, events, ledger = found
+    sound = Mark(mark[0], *_sound(*mark))
+    if not (isinstance(events, int) and isinstance(ledger, int)):
+        raise Damage(f"the numbers of rows of day {sound.day} are none")
+    return Standing(sound, Extent(sound.messages, events, ledger))
+
+
+def condition(connection: sqlite3.Connection, table: Table, days: range) -> str:
+    """The condition in SQL for the rows of some days, which finds them without reading others.
+
+    Of the log's tables it names rowids, as far as the days are complete; rows of a day that is
+    not, should there be any, are never among them.
+
+    Args:
+        connection: The run's database.
+        table: The table.
+        days: Days that follow each other.
+    """
+    if days.step != 1:
+        raise ValueError(f"days that follow each other are wanted, not {days}")
+    if table not in LOGGED:
+        return f"day >= {days.start} AND day < {days.stop}"
+    first, last = (
+        connection.execute(
+            f"SELECT {table.name} FROM checkpoints WHERE day < ? ORDER BY day DESC LIMIT 1",
+            (min(max(day, -1), _ANY_DAY),),
+        ).fetchone()
+        for day in (days.start, days.stop)
+    )
+    return f"rowid > {_rowid(first)} AND rowid <= {_rowid(last)}"
+
+
+def _rowid(found: tuple[object] | None) -> int:
+    if found is None:
+        return 0
+    if not isinstance(found[0], int):
+        raise Damage("a checkpoint's numbers of rows are none")
+    return found[0]
 
 
 def marks(connection: sqlite3.Connection) -> list[Mark]:

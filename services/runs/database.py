@@ -22,7 +22,6 @@ _SHAPES: dict[str, Any] = {
     "format": int,
     "config_sha256": str,
     "state": str,
-    "day": int | None,
     "pid": dict | None,
     "result": dict | None,
 }
@@ -118,8 +117,14 @@ def facts(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def fact(connection: sqlite3.Connection, key: str) -> Any:
     """One thing that the run says about itself; None if it says nothing."""
+    found = fact_text(connection, key)
+    return None if found is None else _parsed(key, found)
+
+
+def fact_text(connection: sqlite3.Connection, key: str) -> str | None:
+    """The JSON of one thing that the run says about itself, unread."""
     found = connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
-    return _parsed(key, found[0]) if found else None
+    return found[0] if found else None
 
 
 def _parsed(key: str, text: str) -> Any:

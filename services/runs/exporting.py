@@ -23,8 +23,8 @@ _BATCH = 50_000
 def export(folder: Path, target: Path, format: Format) -> list[Path]:
     """Writes a run's tables (see `services.runs.sheets`), or its event log, into a folder.
 
-    All files show the same days, also while the run goes on. ``log`` writes the lines that the
-    run's digests are over, byte for byte.
+    All files show the same days, also while the run goes on. ``log`` writes them as text, in the
+    order in which things happened (see `services.runs.log`).
 
     Args:
         folder: The run folder.

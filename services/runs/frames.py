@@ -58,7 +58,7 @@ def events(run: "Run", kind: str) -> "pandas.DataFrame":
             "firm": subject,
             **sound_body(body, run.database, "events"),
         }
-        for minute, _, agent, _, _, subject, body in run.rows("events", "kind = ?", (kind,))
+        for minute, _, agent, _, _, _, subject, body in run.rows("events", "kind = ?", (kind,))
     ]
     known = ["day", "minute", "exchange", "firm", *_COLUMNS_OF_EVENTS.get(kind, ())]
     return _frame(records, known)

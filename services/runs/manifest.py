@@ -135,7 +135,7 @@ class Manifest(BaseModel):
 
         Raises:
             HanseError: There is no such folder, it is not a run folder, or its manifest is damaged
-                or from a newer Hanse.
+                or from a newer or an older Hanse.
         """
         path = folder / FILE
         try:
@@ -173,13 +173,20 @@ class Manifest(BaseModel):
 
 
 def check_format(path: Path, written: object) -> None:
-    """Refuses what a newer Hanse has written.
+    """Refuses what a newer Hanse has written, or one that is too old.
 
     Args:
         path: The file that says so.
         written: The format that it claims.
     """
-    if isinstance(written, int) and written > FORMAT:
+    if not isinstance(written, int):
+        return
+    if written < FORMAT:
+        raise HanseError(
+            f"{path}: format {written} was written by an older Hanse (this one reads format"
+            f" {FORMAT}); run it anew with: hanse run (same configuration and seed, same run)"
+        )
+    if written > FORMAT:
         raise HanseError(
             f"{path}: format {written} was written by a newer Hanse (this one reads format {FORMAT}"
             "); upgrade with: pip install --upgrade hanse"

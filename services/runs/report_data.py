@@ -17,7 +17,7 @@ from services.runs.report_events import collect_events
 from services.runs.report_ledger import collect_ledger
 from services.runs.report_messages import collect_messages
 from services.runs.report_rerun import to_toml
-from services.runs.report_scope import ROLES, Scope, before, plural
+from services.runs.report_scope import ROLES, Scope, plural
 
 MEASURES: Final = {
     "net_income": "money",
@@ -53,7 +53,7 @@ def collect(run: Run, folder: Path) -> dict[str, Any]:
         if (body := figures_of(text)) is not None
     }
     firms = finished["firms"] if finished else unfinished_firms(run, manifest, last)
-    scope = Scope(firms, days, run.count("ledger", *before(days)))
+    scope = Scope(firms, days, run.count("ledger", days=range(days)))
     events = collect_events(run, scope)
     shown = set(scope.shown)
     page = {
@@ -113,7 +113,7 @@ def header(
         "seconds": finished.get("seconds"),
         "counters": finished.get("counters", {}),
         "counts": {
-            name: run.count(name, *before(days)) for name in ("messages", "events", "ledger")
+            name: run.count(name, days=range(days)) for name in ("messages", "events", "ledger")
         },
         "festival_days": festival(config.get("economy") or {}),
         "festival_factor": festival_factor(config.get("economy") or {}),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from services.runs import Run
 from services.runs.bodies import body_of
-from services.runs.report_scope import CONSUMERS, Scope, before
+from services.runs.report_scope import CONSUMERS, Scope
 from services.runs.troubles import told
 
 MOST_OF_A_KIND: Final = 1_000
@@ -214,7 +214,7 @@ def collect_events(run: Run, scope: Scope) -> dict[str, Any]:
     """One pass over the events: ``trade``, ``deal_prices``, ``commands`` and ``incidents``."""
     trade, incidents = Trade(scope), Incidents()
     commands: Counter[tuple[str, str, bool]] = Counter()
-    for minute, _, agent, _, kind, subject, text in run.rows("events", *before(scope.days)):
+    for minute, _, agent, _, _, kind, subject, text in run.rows("events", days=range(scope.days)):
         if kind in UNUSED:
             continue
         body = body_of(text)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any, Final
 
 from services.runs import Run
-from services.runs.report_scope import Scope, before, plural
+from services.runs.report_scope import Scope, plural
 
 ALL: Final = "all firms"
 
@@ -26,7 +26,7 @@ def collect_ledger(run: Run, scope: Scope) -> dict[str, Any]:
     listed = scope.entries_listed
     keys: dict[str, list[dict[str, list[int]]]] = {}
     for minute, _, _, _, firm, debit, credit, micros, reference in run.rows(
-        "ledger", *before(scope.days)
+        "ledger", days=range(scope.days)
     ):
         if firm not in keys:
             role = f"all {plural(scope.role(firm) or 'other')}"

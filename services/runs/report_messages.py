@@ -8,7 +8,7 @@ from typing import Any, Final
 from services.messages import MINUTES_PER_DAY
 from services.runs import Run
 from services.runs.bodies import body_of
-from services.runs.report_scope import Scope, before
+from services.runs.report_scope import Scope
 
 TALK: Final = frozenset({"letter", "text"})
 """Types whose words a reader wants to see; the rest is counted."""
@@ -22,8 +22,8 @@ def collect_messages(run: Run, scope: Scope) -> dict[str, Any]:
     daily: Counter[tuple[str, int]] = Counter()
     letters: list[list[Any]] = []
     letter_count = 0
-    for minute, _, sender, _, recipient, channel, kind, _, _, text in run.rows(
-        "messages", *before(scope.days)
+    for minute, _, sender, _, recipient, channel, kind, _, _, _, text in run.rows(
+        "messages", days=range(scope.days)
     ):
         pairs[sender, recipient, channel, kind] += 1
         daily[kind, minute // MINUTES_PER_DAY] += 1

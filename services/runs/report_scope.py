@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from services.messages import MINUTES_PER_DAY
-
 MOST_FIRMS: Final = 40
 """Leagues up to this size are shown firm by firm."""
 EXTREMES: Final = 20
@@ -34,11 +32,6 @@ ROLES: Final = ("farmer", "roaster", "retailer")
 def plural(role: str) -> str:
     """``farmer`` -> ``farmers``."""
     return role if role.endswith("s") else role + "s"
-
-
-def before(days: int) -> tuple[str, tuple[int]]:
-    """The condition, and its value, that keeps a reader to rows of the first ``days`` days."""
-    return "minute < ?", (days * MINUTES_PER_DAY,)
 
 
 @dataclass

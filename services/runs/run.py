@@ -10,9 +10,10 @@ from services.errors import HanseError
 from services.runs import checkpoint as checkpoints
 from services.runs import claim, database, digest
 from services.runs.checkpoint import Checkpoint, Mark
+from services.runs.log import day_lines
 from services.runs.manifest import Manifest
 from services.runs.result import RunResult
-from services.runs.schema import EVENTS, LEDGER, LOGGED, MESSAGES, TABLES, Row, first_minute
+from services.runs.schema import LOGGED, TABLES, Row, Table
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,7 +37,7 @@ class Run:
 
     Raises:
         HanseError: There is no such folder, it is not a run folder, it is damaged, or it was
-            written by a newer Hanse.
+            written by a newer Hanse, or an older one.
     """
 
     def __init__(self, folder: Path | str):
@@ -59,8 +60,8 @@ class Run:
     def day(self) -> int | None:
         """The last whole day, or None before the first is done."""
         with database.reading(self.database) as connection:
-            mark = checkpoints.last_mark(connection)
-        return mark.day if mark else None
+            day = checkpoints.last(connection).mark.day
+        return None if day < 0 else day
 
     @property
     def result(self) -> RunResult | None:
@@ -96,30 +97,46 @@ class Run:
         with database.reading(self.database) as connection:
             return checkpoints.read(connection, self.folder, day)
 
-    def rows(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> Iterator[Row]:
+    def rows(
+        self,
+        table: str,
+        where: str = "",
+        parameters: Sequence[Any] = (),
+        *,
+        days: range | None = None,
+    ) -> Iterator[Row]:
         """The rows of a table in the order of its key, one after the other.
 
         Args:
             table: messages, events, ledger or metrics.
             where: A condition in SQL over the table's columns, such as ``"firm = ?"``.
             parameters: The values for its question marks.
+            days: Only the rows of these days, such as ``range(30, 60)``. The others are not even
+                looked at, as they are for a condition on ``minute``.
         """
-        columns, order = TABLES[table].column_list, TABLES[table].order
-        query = f"SELECT {columns} FROM {table} {_condition(where)} ORDER BY {order}"
         with database.reading(self.database) as connection:
-            yield from connection.execute(query, parameters)
+            condition = _condition(connection, TABLES[table], where, days)
+            yield from connection.execute(_selection(TABLES[table], condition), parameters)
 
-    def count(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> int:
-        """How many rows a table has, or how many of them meet a condition."""
-        query = f"SELECT count(*) FROM {TABLES[table].name} {_condition(where)}"
+    def count(
+        self,
+        table: str,
+        where: str = "",
+        parameters: Sequence[Any] = (),
+        *,
+        days: range | None = None,
+    ) -> int:
+        """How many rows a table has, or how many of them meet a condition (see `rows`)."""
         with database.reading(self.database) as connection:
+            condition = _condition(connection, TABLES[table], where, days)
+            query = f"SELECT count(*) FROM {TABLES[table].name} {condition}"
             return int(connection.execute(query, parameters).fetchone()[0])
 
     def log_lines(self) -> Iterator[str]:
-        """The event log as it is hashed, line for line (see `services.runs.digest`)."""
+        """The event log as text, line for line (see `services.runs.log`)."""
         with database.reading(self.database) as connection:
             for mark in checkpoints.marks(connection):
-                yield from _day_lines(connection, mark.day)[0]
+                yield from day_lines(*_day_rows(connection, mark.day))
 
     def verify(self) -> bool:
         """Whether the rows are those that were written: computes all digests again.
@@ -128,21 +145,21 @@ class Run:
             HanseError: The database is so damaged that it cannot be read.
         """
         log = ledger = digest.START
-        messages = lines_seen = 0
+        seen = [0] * len(LOGGED)
         with database.reading(self.database) as connection:
             for mark in checkpoints.marks(connection):
-                lines, ledger_lines, message_count = _day_lines(connection, mark.day)
-                log = digest.extend(log, lines)
-                ledger = digest.extend(ledger, ledger_lines)
-                messages += message_count
-                lines_seen += len(lines)
-                if mark != Mark(mark.day, log, ledger, messages):
+                rows = _day_rows(connection, mark.day)
+                packed = [digest.packed(those) for those in rows]
+                log = digest.extend(log, *packed)
+                ledger = digest.extend(ledger, packed[-1])
+                seen = [before + len(those) for before, those in zip(seen, rows, strict=True)]
+                if mark != Mark(mark.day, log, ledger, seen[0]):
                     return False
-            rows = sum(
+            there = [
                 connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
                 for table in LOGGED
-            )
-        return bool(rows == lines_seen)
+            ]
+        return there == seen
 
     def messages(self) -> "pandas.DataFrame":
         """The messages, with the day of each."""
@@ -190,22 +207,26 @@ class Run:
 
     def _last_mark(self) -> Mark:
         with database.reading(self.database) as connection:
-            return checkpoints.last_mark(connection) or Mark(-1, digest.START, digest.START, 0)
+            return checkpoints.last(connection).mark
 
 
-def _condition(where: str) -> str:
-    return f"WHERE {where}" if where else ""
+def _condition(
+    connection: "sqlite3.Connection", table: Table, where: str, days: range | None
+) -> str:
+    if days is None:
+        return f"WHERE {where}" if where else ""
+    chosen = checkpoints.condition(connection, table, days)
+    return f"WHERE {chosen} AND ({where})" if where else f"WHERE {chosen}"
 
 
-def _day_lines(connection: "sqlite3.Connection", day: int) -> tuple[list[str], list[str], int]:
-    """All the lines of a day, its ledger's, and how many messages are among them."""
-    messages, events, ledger = (
-        connection.execute(
-            f"SELECT {table.column_list} FROM {table.name} WHERE minute >= ? AND minute < ?"
-            f" ORDER BY {table.order}",
-            (first_minute(day), first_minute(day + 1)),
-        ).fetchall()
-        for table in (MESSAGES, EVENTS, LEDGER)
-    )
-    lines, ledger_lines = digest.day_lines(messages, events, ledger)
-    return lines, ledger_lines, len(messages)
+def _selection(table: Table, condition: str) -> str:
+    return f"SELECT {table.column_list} FROM {table.name} {condition} ORDER BY {table.order}"
+
+
+def _day_rows(connection: "sqlite3.Connection", day: int) -> list[list[Row]]:
+    """The messages, the events and the ledger of a day."""
+    days = range(day, day + 1)
+    return [
+        connection.execute(_selection(table, _condition(connection, table, "", days))).fetchall()
+        for table in LOGGED
+    ]

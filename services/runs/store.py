@@ -12,7 +12,7 @@ from services.errors import HanseError
 from services.runs import checkpoint as checkpoints
 from services.runs import database, digest
 from services.runs.bodies import sound_body
-from services.runs.checkpoint import Checkpoint, DayMark, Mark
+from services.runs.checkpoint import Checkpoint, DayMark, Extent, Mark, Standing
 from services.runs.claim import Claim
 from services.runs.folder import new_folder
 from services.runs.manifest import Manifest
@@ -54,6 +54,8 @@ class RunStore:
         self._path = folder / database.FILE
         self._connection = connection
         self._claim = Claim(folder, uuid.uuid4().hex)
+        self._last: Standing | None = None  # of the last whole day; None where only SQLite knows
+        self._says_running = False
         self._messages: list[Row] = []
         self._events: list[Row] = []
         self._ledger: list[Row] = []
@@ -111,8 +113,8 @@ class RunStore:
     def day(self) -> int | None:
         """The last whole day, or None before the first is done."""
         with self._explained():
-            mark = checkpoints.last_mark(self._connection)
-        return mark.day if mark else None
+            day = checkpoints.last(self._connection).mark.day
+        return None if day < 0 else day
 
     def append(
         self,
@@ -121,7 +123,16 @@ class RunStore:
         ledger: Iterable[Row] = (),
         metrics: Iterable[Row] = (),
     ) -> None:
-        """Gathers rows of the current day, in any order."""
+        """Gathers rows of the current day, in any order.
+
+        Args:
+            messages: (minute, round, sender, number, recipient, channel, type, in_reply_to, cause,
+                trace, body) each; in_reply_to, cause and trace may be None.
+            events: (minute, round, agent, ordinal, cause, kind, subject, body) each; cause may be
+                None.
+            ledger: (minute, round, agent, ordinal, firm, debit, credit, micros, reference) each.
+            metrics: (day, agent, body) each.
+        """
         self._messages.extend(messages)
         self._events.extend(events)
         self._ledger.extend(ledger)
@@ -149,19 +160,27 @@ class RunStore:
                 taken the run over.
             ValueError: The rows are not of that day, or two have one key.
         """
-        for rows in (self._messages, self._events, self._ledger, self._metrics):
-            rows.sort()
-        self._check_rows(day)
-        lines, ledger_lines = digest.day_lines(self._messages, self._events, self._ledger)
+        tables = (
+            (MESSAGES, self._messages),
+            (EVENTS, self._events),
+            (LEDGER, self._ledger),
+            (METRICS, self._metrics),
+        )
+        for table, rows in tables:
+            table.sort(rows)
+        self._check_days(day)
+        packed = [digest.packed(rows) for rows in (self._messages, self._events, self._ledger)]
         try:
             with self._transaction():
-                mark = self._next_mark(day, lines, ledger_lines)
-                MESSAGES.insert(self._connection, self._messages)
-                EVENTS.insert(self._connection, self._events)
-                LEDGER.insert(self._connection, self._ledger)
-                METRICS.insert(self._connection, self._metrics)
-                checkpoints.write(self._connection, mark, state)
-                database.set_facts(self._connection, state="running", day=day)
+                # Should this fail, or be interrupted, what the database then holds is what counts.
+                last, self._last = self._last or checkpoints.last(self._connection), None
+                standing = self._next(last, day, packed)
+                for table, rows in tables:
+                    table.insert(self._connection, rows)
+                checkpoints.write(self._connection, standing, state)
+                if not self._says_running:
+                    database.set_facts(self._connection, state="running")
+            self._last, self._says_running = standing, True
         except sqlite3.IntegrityError as error:
             raise ValueError(f"the rows of day {day} cannot be written: {error}") from error
         except BaseException:
@@ -171,7 +190,7 @@ class RunStore:
                     self.discard_day()
             raise
         counts = map(len, (self._messages, self._events, self._ledger, self._metrics))
-        written = DayMark(*mark, *counts)
+        written = DayMark(*standing.mark, *counts)
         self.discard_day()
         return written
 
@@ -205,6 +224,7 @@ class RunStore:
     def finish(self, result: RunResult | Mapping[str, Any]) -> None:
         """Declares the run finished, with its result."""
         summary = RunResult.model_validate(result)
+        self._says_running = False
         with self._transaction():
             database.set_facts(
                 self._connection, state="finished", result=summary.model_dump(mode="json")
@@ -213,6 +233,7 @@ class RunStore:
     def interrupt(self) -> None:
         """Declares the run stopped after its last whole day, to be resumed."""
         self.discard_day()
+        self._says_running = False
         with self._transaction():
             database.set_facts(self._connection, state="interrupted")
 
@@ -236,18 +257,20 @@ class RunStore:
     ) -> None:
         self.close()
 
-    def _next_mark(self, day: int, lines: list[str], ledger_lines: list[str]) -> Mark:
-        last = checkpoints.last_mark(self._connection) or Mark(-1, digest.START, digest.START, 0)
-        if day <= last.day:
-            raise ValueError(f"day {day} cannot end after day {last.day}")
-        return Mark(
-            day,
-            digest.extend(last.log_sha256, lines),
-            digest.extend(last.ledger_sha256, ledger_lines),
-            last.messages + len(self._messages),
+    def _next(self, last: Standing, day: int, packed: list[bytes]) -> Standing:
+        mark, before = last
+        if day <= mark.day:
+            raise ValueError(f"day {day} cannot end after day {mark.day}")
+        extent = Extent(
+            before.messages + len(self._messages),
+            before.events + len(self._events),
+            before.ledger + len(self._ledger),
         )
+        log_sha256 = digest.extend(mark.log_sha256, *packed)
+        ledger_sha256 = digest.extend(mark.ledger_sha256, packed[-1])
+        return Standing(Mark(day, log_sha256, ledger_sha256, extent.messages), extent)
 
-    def _check_rows(self, day: int) -> None:
+    def _check_days(self, day: int) -> None:
         start, end = first_minute(day), first_minute(day + 1)
         for rows in (self._messages, self._events, self._ledger):
             if rows and not (start <= rows[0][0] and rows[-1][0] < end):
@@ -285,24 +308,22 @@ class RunStore:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._claim.take(self._connection)
-            if database.fact(self._connection, "state") != "finished":
+            if running := database.fact(self._connection, "state") != "finished":
                 database.set_facts(self._connection, state="running")
-            last = checkpoints.last_mark(self._connection)
-            self._drop_after(last.day if last else None)
+            last = checkpoints.last(self._connection)
+            self._drop_after(last)
             self._connection.execute("COMMIT")
+            self._last, self._says_running = last, running
         except BaseException:
             self._roll_back()
             self._claim.drop()
             raise
 
-    def _drop_after(self, day: int | None) -> None:
+    def _drop_after(self, last: Standing) -> None:
         """Drops rows of days after the last whole one, should another program have left some."""
-        next_day = 0 if day is None else day + 1
-        for table in LOGGED:
-            self._connection.execute(
-                f"DELETE FROM {table.name} WHERE minute >= ?", (first_minute(next_day),)
-            )
-        self._connection.execute("DELETE FROM metrics WHERE day >= ?", (next_day,))
+        for table, rowid in zip(LOGGED, last.extent, strict=True):
+            self._connection.execute(f"DELETE FROM {table.name} WHERE rowid > ?", (rowid,))
+        self._connection.execute("DELETE FROM metrics WHERE day > ?", (last.mark.day,))
 
 
 def create_database(path: Path, manifest: Manifest) -> None:
@@ -315,7 +336,6 @@ def create_database(path: Path, manifest: Manifest) -> None:
             format=FORMAT,
             config_sha256=manifest.config_sha256,
             state="interrupted",
-            day=None,
             pid=None,
             result=None,
         )

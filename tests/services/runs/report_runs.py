@@ -61,14 +61,28 @@ class Recorder:
     ) -> None:
         number = self._next("messages", sender)
         self.rows["messages"].append(
-            (minute, 0, sender, number, recipient, channel, kind, None, None, json.dumps(body))
+            (
+                minute,
+                0,
+                sender,
+                number,
+                recipient,
+                channel,
+                kind,
+                None,
+                None,
+                None,
+                json.dumps(body),
+            )
         )
 
     def event(
         self, minute: int, kind: str, subject: str, agent: str = "exchange", **body: Any
     ) -> None:
         ordinal = self._next("events", agent)
-        self.rows["events"].append((minute, 0, agent, ordinal, kind, subject, json.dumps(body)))
+        self.rows["events"].append(
+            (minute, 0, agent, ordinal, None, kind, subject, json.dumps(body))
+        )
 
     def entry(
         self, minute: int, firm: str, debit: str, credit: str, micros: int, reference: str = ""

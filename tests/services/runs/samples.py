@@ -29,6 +29,7 @@ def rows_of(day: int, messages: int = 4) -> dict[str, list[tuple[Any, ...]]]:
             "comm",
             "letter",
             f"roaster_A#{number}" if number % 2 else None,
+            None if number % 2 else f"exchange#{number}",
             None,
             json.dumps({"type": "letter", "text": f"Kaffee für {number}"}, ensure_ascii=False),
         )
@@ -40,6 +41,7 @@ def rows_of(day: int, messages: int = 4) -> dict[str, list[tuple[Any, ...]]]:
             turn,
             "exchange",
             number,
+            f"{sender}#{number}" if number % 2 else None,
             "action",
             sender,
             json.dumps(

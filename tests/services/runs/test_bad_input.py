@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from services.cli.main import run_command
 from services.errors import HanseError
 from services.runs import Manifest, Run, RunStore, branch, config_sha256, export
 from tests.services.runs.samples import CONFIG, manifest, play, written
@@ -93,7 +94,7 @@ def test_a_folder_that_is_not_a_run_folder(tmp_path: Path) -> None:
     [
         ("{", "not JSON (Expecting property name"),
         ("[]", "not a JSON object"),
-        ('{"format": 1}', "id: Field required"),
+        ('{"format": 2}', "id: Field required"),
     ],
 )
 def test_a_damaged_manifest(tmp_path: Path, text: str, complaint: str) -> None:
@@ -114,20 +115,46 @@ def test_a_value_in_the_manifest_that_is_wrong_is_named_by_its_key(tmp_path: Pat
 
 def test_a_run_folder_of_a_newer_format(tmp_path: Path) -> None:
     folder = written(tmp_path / "run")
-    change_manifest(folder, format=2, something="new")
+    change_manifest(folder, format=3, something="new")
     assert refused_by_all(folder) == (
-        f"{folder / 'manifest.json'}: format 2 was written by a newer Hanse (this one reads format"
-        " 1); upgrade with: pip install --upgrade hanse"
+        f"{folder / 'manifest.json'}: format 3 was written by a newer Hanse (this one reads format"
+        " 2); upgrade with: pip install --upgrade hanse"
+    )
+
+
+def test_a_run_folder_of_an_older_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path / "run")
+    change_manifest(folder, format=1, something="old")
+    sentence = (
+        f"{folder / 'manifest.json'}: format 1 was written by an older Hanse (this one reads format"
+        " 2); run it anew with: hanse run (same configuration and seed, same run)"
+    )
+    assert refused_by_all(folder) == sentence
+    for command in (["report"], ["resume"], ["branch", "--day", "1"], ["export", "--to", "csv"]):
+        assert run_command([command[0], str(folder), *command[1:]]) == 2
+        told = capsys.readouterr()
+        assert (told.out, told.err) == ("", f"hanse: {sentence}\n")
+
+
+def test_a_database_of_an_older_format(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run")
+    with sqlite3.connect(folder / "run.db") as connection:
+        connection.execute("UPDATE facts SET value = '1' WHERE key = 'format'")
+    connection.close()
+    assert refused_by_all(folder).startswith(
+        f"{folder / 'run.db'}: format 1 was written by an older"
     )
 
 
 def test_a_database_of_a_newer_format(tmp_path: Path) -> None:
     folder = written(tmp_path / "run")
     with sqlite3.connect(folder / "run.db") as connection:
-        connection.execute("UPDATE facts SET value = '2' WHERE key = 'format'")
+        connection.execute("UPDATE facts SET value = '3' WHERE key = 'format'")
     connection.close()
     assert refused_by_all(folder).startswith(
-        f"{folder / 'run.db'}: format 2 was written by a newer"
+        f"{folder / 'run.db'}: format 3 was written by a newer"
     )
 
 

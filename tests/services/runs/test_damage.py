@@ -1,7 +1,9 @@
 """A run folder whose parts can be opened but make no sense: one line, never a traceback."""
 
 import json
+import random
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from typing import Any
 
 import msgpack
 import pytest
+import zstandard
 
 from actors.league import League
 from services.config import standard
@@ -20,7 +23,7 @@ from services.runs import Run, RunStore, branch, export, list_runs, unpack_state
 from services.runs.report_data import collect
 from services.runs.troubles import troubles
 from tests.services.runs.report_runs import small_run
-from tests.services.runs.samples import play, written
+from tests.services.runs.samples import manifest, play, written
 from tests.services.runs.test_bad_input import refusal_of, refused_by_all
 
 AGENT = {"state": b"\xc0", "number": 3, "entries": 4, "wakes": [1440]}
@@ -33,7 +36,7 @@ def change(folder: Path, statement: str, *values: Any) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("key", ["pid", "state", "day", "result", "format"])
+@pytest.mark.parametrize("key", ["pid", "state", "result", "format"])
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -72,6 +75,14 @@ def test_a_writer_that_is_none(tmp_path: Path, holder: dict[str, Any]) -> None:
         assert "damaged (its fact 'pid' is of another shape)" in refusal_of(action)
 
 
+@pytest.mark.parametrize("column", ["events", "ledger"])
+def test_a_number_of_rows_that_is_none(tmp_path: Path, column: str) -> None:
+    folder = written(tmp_path / "run")
+    change(folder, f"UPDATE checkpoints SET {column} = x'ff' WHERE day = 2")
+    for action in (lambda: Run(folder).verify(), lambda: RunStore.open(folder)):
+        assert f"{folder / 'run.db'}: damaged (" in refusal_of(action)
+
+
 @pytest.mark.parametrize("column", ["log_sha256", "messages"])
 def test_a_mark_that_is_none(tmp_path: Path, column: str) -> None:
     folder = written(tmp_path / "run")
@@ -83,7 +94,7 @@ def test_a_mark_that_is_none(tmp_path: Path, column: str) -> None:
 
 def test_a_state_that_a_league_saved_is_given_back(tmp_path: Path) -> None:
     folder = written(tmp_path / "run")
-    packed = zlib.compress(msgpack.packb(LEAGUE))
+    packed = zstandard.compress(msgpack.packb(LEAGUE))
     change(folder, "UPDATE checkpoints SET state = ? WHERE day = 2", packed)
     checkpoint = Run(folder).checkpoint()
     assert checkpoint is not None
@@ -106,7 +117,7 @@ def test_a_state_that_a_league_saved_is_given_back(tmp_path: Path) -> None:
 )
 def test_a_checkpoint_that_holds_something_else(tmp_path: Path, state: bytes) -> None:
     folder = written(tmp_path / "run")
-    change(folder, "UPDATE checkpoints SET state = ? WHERE day = 2", zlib.compress(state))
+    change(folder, "UPDATE checkpoints SET state = ? WHERE day = 2", zstandard.compress(state))
     checkpoint = Run(folder).checkpoint()
     assert checkpoint is not None
     line = refusal_of(lambda: unpack_state(checkpoint, folder))
@@ -119,7 +130,7 @@ def test_a_checkpoint_that_holds_something_else(tmp_path: Path, state: bytes) ->
 
 def test_an_agents_own_state_that_a_branch_cannot_change(tmp_path: Path) -> None:
     folder = written(tmp_path / "run")
-    packed = zlib.compress(msgpack.packb(LEAGUE))
+    packed = zstandard.compress(msgpack.packb(LEAGUE))
     change(folder, "UPDATE checkpoints SET state = ? WHERE day = 0", packed)
 
     def refit(state: bytes) -> bytes:
@@ -135,6 +146,62 @@ def test_a_checkpoint_of_text(tmp_path: Path) -> None:
     folder = written(tmp_path / "run")
     change(folder, "UPDATE checkpoints SET state = 'text' WHERE day = 2")
     assert "the checkpoint of day 2 is damaged (" in refusal_of(lambda: Run(folder).checkpoint())
+
+
+PACKED = zstandard.compress(msgpack.packb(LEAGUE))
+# A frame's head: its magic number, the flags (one segment, a size of eight bytes), the size.
+HUGE = PACKED[:4] + b"\xe0" + (2**45).to_bytes(8, "little") + PACKED[6:]
+LONG_AGO = PACKED[:4] + b"\x00\xff" + PACKED[6:]  # it claims to look back 3.75 TB
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        b"",
+        b"junk",
+        PACKED[:3],
+        PACKED[:9],
+        PACKED[:-1],
+        PACKED + b"\0",
+        PACKED + PACKED,
+        HUGE,
+        LONG_AGO,
+        zlib.compress(msgpack.packb(LEAGUE)),
+    ],
+    ids=["none", "junk", "3", "9", "all but 1", "1 more", "twice", "huge", "long ago", "zlib"],
+)
+def test_a_state_that_cannot_be_unpacked(tmp_path: Path, state: bytes) -> None:
+    folder = written(tmp_path / "run")
+    change(folder, "UPDATE checkpoints SET state = ? WHERE day = 2", state)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for action in (lambda: Run(folder).checkpoint(), lambda: branch(folder, 2, tmp_path / "to")):
+        line = refusal_of(action)
+        assert line.startswith(f"{folder}: the checkpoint of day 2 is damaged (")
+        assert line.endswith(
+            f"go on from an earlier day, for example with: hanse branch {folder} --day 1"
+        )
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 100_000  # kilobytes
+
+
+def test_a_byte_of_a_state_that_was_changed(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run")
+    [(state,)] = sqlite3.connect(folder / "run.db").execute(
+        "SELECT state FROM checkpoints WHERE day = 2"
+    )
+    for place in range(len(state)):
+        broken = bytes([*state[:place], state[place] ^ 1, *state[place + 1 :]])
+        change(folder, "UPDATE checkpoints SET state = ? WHERE day = 2", broken)
+        assert "the checkpoint of day 2 is damaged (" in refusal_of(
+            lambda: Run(folder).checkpoint()
+        )
+
+
+def test_a_large_state_comes_back_as_it_was(tmp_path: Path) -> None:
+    state = random.Random(1).randbytes(3_000_000) + bytes(30_000_000)
+    with RunStore.create(tmp_path / "run", manifest()) as store:
+        store.end_day(0, state)
+    found = Run(tmp_path / "run").checkpoint()
+    assert found is not None and found.state == state
 
 
 @pytest.mark.parametrize("day", [10**20, -(10**20), 2**63])
@@ -312,7 +379,7 @@ def test_a_league_does_not_go_on_from_an_exchange_that_is_junk(
     assert checkpoint is not None
     state = unpack_state(checkpoint, folder)
     state["agents"]["exchange"]["state"] = saved
-    packed = zlib.compress(msgpack.packb(state))
+    packed = zstandard.compress(msgpack.packb(state))
     change(folder, "UPDATE checkpoints SET state = ? WHERE day = 1", packed)
     line = refusal_of(lambda: League.resume(folder))
     assert f"{folder}: the checkpoint of day 1 is damaged (an agent cannot load what it sav" in line

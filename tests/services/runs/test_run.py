@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from services.errors import HanseError
-from services.runs import Run, RunStore
+from services.runs import Run, RunStore, checkpoint, database
+from services.runs.schema import MESSAGES
 from tests.services.runs.samples import manifest, play, rows_of, written
 
 
@@ -19,9 +20,40 @@ def test_rows_can_be_chosen_by_a_condition(tmp_path: Path) -> None:
     assert run.count("messages", "in_reply_to IS NOT NULL") == 6
 
 
-def test_a_missing_reply_or_trace_is_read_as_none(tmp_path: Path) -> None:
-    first = next(Run(written(tmp_path / "run")).rows("messages"))
-    assert first[7:9] == (None, None)
+def test_rows_of_some_days_are_found_without_reading_the_others(tmp_path: Path) -> None:
+    run = Run(written(tmp_path / "run", days=5, messages=150))
+    for table in ("messages", "events", "ledger", "metrics"):
+        wanted = [row for day in (1, 2) for row in rows_of(day, 150)[table]]
+        assert sorted(run.rows(table, days=range(1, 3))) == sorted(wanted)
+        assert run.count(table, days=range(1, 3)) == len(wanted)
+        assert not list(run.rows(table, days=range(5, 9)))
+        assert run.count(table, days=range(-1, 99)) == run.count(table, days=range(5))
+    with database.reading(run.database) as connection:
+        found = checkpoint.condition(connection, MESSAGES, range(1, 3))
+        plan = connection.execute(f"EXPLAIN QUERY PLAN SELECT * FROM messages WHERE {found}")
+        assert found == "rowid > 150 AND rowid <= 450"
+        assert "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in plan.fetchone()[3]
+
+
+def test_days_and_a_condition_go_together(tmp_path: Path) -> None:
+    run = Run(written(tmp_path / "run"))
+    found = run.rows("messages", "number = ? OR number = ?", (0, 5), days=range(1, 2))
+    assert [row[3] for row in found] == [5]
+    assert run.count("metrics", "agent = ?", ("farmer_A",), days=range(2)) == 2
+
+
+def test_days_that_do_not_follow_each_other_are_refused(tmp_path: Path) -> None:
+    run = Run(written(tmp_path / "run"))
+    with pytest.raises(ValueError, match="days that follow each other"):
+        run.count("messages", days=range(0, 3, 2))
+
+
+def test_a_missing_reply_cause_or_trace_is_read_as_none(tmp_path: Path) -> None:
+    first, second, *_ = Run(written(tmp_path / "run")).rows("messages")
+    assert first[7:10] == (None, "exchange#0", None)
+    assert second[7:10] == ("roaster_A#1", None, None)
+    causes = [row[4] for row in Run(tmp_path / "run").rows("events", days=range(1))]
+    assert causes == [None, "farmer_A#1", None, "farmer_A#3"]
 
 
 def test_a_reader_sees_whole_days_while_the_writer_goes_on(tmp_path: Path) -> None:

@@ -101,7 +101,9 @@ def test_opening_a_finished_run_leaves_it_finished(tmp_path: Path) -> None:
 def test_rows_of_days_that_were_never_completed_are_dropped_on_opening(tmp_path: Path) -> None:
     folder = written(tmp_path / "run", days=2)
     with sqlite3.connect(folder / "run.db") as connection:
-        connection.execute("INSERT INTO events VALUES (2880, 0, 'exchange', 0, 'k', '', '{}')")
+        connection.execute(
+            "INSERT INTO events VALUES (2880, 0, 'exchange', 0, NULL, 'k', '', '{}')"
+        )
         connection.execute("INSERT INTO metrics VALUES (2, 'farmer_A', '{}')")
     connection.close()
     with RunStore.open(folder):
@@ -114,7 +116,7 @@ def test_a_row_of_another_day_is_refused_and_the_day_can_be_mended(tmp_path: Pat
     with RunStore.create(tmp_path / "run", manifest()) as store:
         for stray in (-1, 1440):
             store.append(**rows_of(0))
-            store.append(events=[(stray, 0, "exchange", 9, "action", "", "{}")])
+            store.append(events=[(stray, 0, "exchange", 9, None, "action", "", "{}")])
             with pytest.raises(ValueError, match=f"minute {stray} is not of day 0"):
                 store.end_day(0, b"")
             store.discard_day()
@@ -122,14 +124,49 @@ def test_a_row_of_another_day_is_refused_and_the_day_can_be_mended(tmp_path: Pat
     assert Run(tmp_path / "run").marks() == Run(written(tmp_path / "other", days=2)).marks()
 
 
+SAME_KEY: list[tuple[str, dict[int, object], str]] = [
+    ("messages", {}, "sender farmer_A, number 4"),
+    ("messages", {0: 1441, 10: "{}"}, "sender farmer_A, number 4"),
+    ("events", {}, "minute 1440, round 0, agent exchange, ordinal 4"),
+    ("events", {4: "farmer_A#4"}, "minute 1440, round 0, agent exchange, ordinal 4"),
+    ("ledger", {7: 1}, "minute 1440, round 0, agent exchange, ordinal 4"),
+    ("metrics", {2: "{}"}, "day 1, agent farmer_A"),
+]
+
+
+@pytest.mark.parametrize(("table", "changes", "named"), SAME_KEY)
 def test_two_rows_with_one_key_are_refused_and_nothing_of_the_day_is_written(
-    tmp_path: Path,
+    tmp_path: Path, table: str, changes: dict[int, object], named: str
+) -> None:
+    twin = [changes.get(place, value) for place, value in enumerate(rows_of(1)[table][0])]
+    with RunStore.create(tmp_path / "run", manifest()) as store:
+        play(store, range(1))
+        store.append(**rows_of(1))
+        store.append(**{table: [tuple(twin)]})
+        with pytest.raises(ValueError, match=f"there are two rows of {table} with {named}$"):
+            store.end_day(1, b"")
+        assert (store.day, Run(tmp_path / "run").count("messages")) == (0, 4)
+        store.discard_day()
+        play(store, range(1, 2))
+    assert Run(tmp_path / "run").marks() == Run(written(tmp_path / "other", days=2)).marks()
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        ((1440, 0, "exchange", 9, None, "action", ""), "has 7 values, not 8"),
+        ((1440, 0, "exchange", 9, None, None, "", "{}"), "NOT NULL constraint failed: events.kind"),
+        ((1440, 0, "exchange", 9, "", "action", "", "{}"), "events: cause is an empty text"),
+    ],
+)
+def test_a_row_of_another_shape_is_refused_and_nothing_of_the_day_is_written(
+    tmp_path: Path, row: tuple[object, ...], complaint: str
 ) -> None:
     with RunStore.create(tmp_path / "run", manifest()) as store:
         play(store, range(1))
         store.append(**rows_of(1))
-        store.append(ledger=rows_of(1)["ledger"][:1])
-        with pytest.raises(ValueError, match=r"UNIQUE constraint failed: ledger\.minute"):
+        store.append(events=[row])
+        with pytest.raises(ValueError, match=complaint):
             store.end_day(1, b"")
         assert (store.day, Run(tmp_path / "run").count("messages")) == (0, 4)
 
@@ -175,7 +212,7 @@ def test_a_run_may_be_made_in_an_empty_folder_that_exists(tmp_path: Path) -> Non
 
 def test_the_manifest_says_what_the_run_was_made_of(tmp_path: Path) -> None:
     found = Run(written(tmp_path / "run")).manifest
-    assert (found.format, found.name, found.seed, found.days) == (1, "coffee", 7, 5)
+    assert (found.format, found.name, found.seed, found.days) == (2, "coffee", 7, 5)
     assert found.versions["python"] == platform.python_version()
     assert found.versions.keys() >= {"pydantic", "ray"}
     assert found.config["economy"] == {"market_cap": 130}

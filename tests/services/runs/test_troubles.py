@@ -21,6 +21,7 @@ def run_with(folder: Path, *events: Event) -> Run:
                     0,
                     "exchange",
                     n,
+                    None,
                     kind,
                     firm,
                     json.dumps(body, separators=(",", ":")),
