@@ -8,6 +8,7 @@ and can be set by options.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from actors.strategies.strategy import DailyPlan, Plan
@@ -26,6 +27,15 @@ from services.economy.results import (
 BID_SHARE = 0.97
 ACCEPT_SHARE = 0.95
 FESTIVAL = (40, 53)
+
+_asking_price = attrgetter("asking_price")
+# Commands cannot be changed, so one of a kind will do.
+_BOOKS = c.ViewTrialBalance()
+_BIDS_RECEIVED = c.ViewOffers(direction="incoming")
+_BIDS_MADE = c.ViewOffers(direction="outgoing")
+_LISTINGS = c.ViewListings()
+_DEALS = c.ViewDeals()
+_PAYABLES = c.ViewPayables()
 
 
 def _variant(firm: str) -> int:
@@ -61,9 +71,9 @@ class Scripted(DailyPlan):
 
     def take_offers(self) -> Plan:
         """Accepts every pending bid of at least 95 % of the own ask; failures only once a day."""
-        seen = yield c.ViewOffers(direction="incoming")
-        assert isinstance(seen.data, OffersView)
-        for offer in seen.data.rows:
+        seen = (yield _BIDS_RECEIVED).data
+        assert isinstance(seen, OffersView)
+        for offer in seen.rows:
             ask = self.asks.get(offer.item)
             if ask is None or offer.price < ACCEPT_SHARE * ask - 1e-9 or offer.id in self._failed:
                 continue
@@ -79,10 +89,10 @@ class Scripted(DailyPlan):
 
     def clean_bids(self) -> Plan:
         """Withdraws own bids of the day before yesterday and older; counts the others."""
-        seen = yield c.ViewOffers(direction="outgoing")
-        assert isinstance(seen.data, OffersView)
+        seen = (yield _BIDS_MADE).data
+        assert isinstance(seen, OffersView)
         self.live = {}
-        for offer in seen.data.rows:
+        for offer in seen.rows:
             if offer.posted_day <= self.today - 2:
                 yield c.WithdrawOffer(offer_id=offer.id)
             else:
@@ -97,23 +107,24 @@ class Scripted(DailyPlan):
 
     def survey(self) -> Generator[c.Command, Result, tuple[Listing, ...]]:
         """Looks at what others have on offer, and counts what is on the road to this firm."""
-        listings = yield c.ViewListings()
-        assert isinstance(listings.data, ListingsView)
-        deals = yield c.ViewDeals()
-        assert isinstance(deals.data, DealsView)
-        self.count_inbound(deals.data)
-        return listings.data.rows
+        listings = (yield _LISTINGS).data
+        assert isinstance(listings, ListingsView)
+        deals = (yield _DEALS).data
+        assert isinstance(deals, DealsView)
+        self.count_inbound(deals)
+        return listings.rows
 
     def buy(self, listings: tuple[Listing, ...], item: str, want: int) -> Plan:
         """Bids on the two cheapest fresh listings of others, a little below their ask."""
         fresh: list[Listing] = []
+        yesterday = self.today - 1
         for listing in reversed(listings):
-            if listing.posted_day < self.today - 1:
+            if listing.posted_day < yesterday:
                 break
             if listing.item == item and listing.qty > 0:
                 fresh.append(listing)
         fresh.reverse()
-        fresh.sort(key=lambda x: x.asking_price)
+        fresh.sort(key=_asking_price)
         for listing in fresh[:2]:
             if want <= 0:
                 break
@@ -128,9 +139,9 @@ class Scripted(DailyPlan):
 
     def pay(self, cash: float, days_ahead: int) -> Plan:
         """Pays what is due within ``days_ahead`` days (negative: that many days late)."""
-        seen = yield c.ViewPayables()
-        assert isinstance(seen.data, InvoicesView)
-        for row in seen.data.rows:
+        seen = (yield _PAYABLES).data
+        assert isinstance(seen, InvoicesView)
+        for row in seen.rows:
             if row.days_to_due <= days_ahead and row.outstanding <= cash:
                 outcome = yield c.PayInvoice(invoice_id=row.id)
                 if outcome.ok:
@@ -139,7 +150,7 @@ class Scripted(DailyPlan):
     def books(self) -> c.ViewTrialBalance:
         """The first call of the day; also forgets yesterday's failed acceptances."""
         self._failed.clear()
-        return c.ViewTrialBalance()
+        return _BOOKS
 
 
 class ScriptedFarmer(Scripted):
@@ -287,7 +298,7 @@ class ScriptedRetailer(Scripted):
                 )
 
     def _last_payable(self) -> Generator[c.Command, Result, str | None]:
-        seen = yield c.ViewPayables()
+        seen = yield _PAYABLES
         assert isinstance(seen.data, InvoicesView)
         return seen.data.rows[-1].id if seen.data.rows else None
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from actors.context import Context
     from actors.exchange import Turn
 
+_WAIT = WaitForNextDay()
+"""Commands cannot be changed, so one of a kind will do."""
+
 Plan = Generator[Command, Result, None]
 """A sequence of commands; each ``yield`` gives the outcome of the command."""
 
@@ -107,12 +110,15 @@ class DailyPlan(Strategy):
         while True:
             if self._plan is None:
                 if not self._news:
-                    return WaitForNextDay()
+                    return _WAIT
                 self._news = False
                 self._plan = self.news()
                 self._pending = False
+            outcome: Result | None = None  # where a plan begins
+            if self._pending:
+                outcome = NOT_CARRIED_OUT if turn.result is None else turn.result
             try:
-                command = self._plan.send(self._outcome(turn))  # type: ignore[arg-type]
+                command = self._plan.send(outcome)  # type: ignore[arg-type]
             except StopIteration:
                 self._plan = None
                 continue
@@ -121,12 +127,6 @@ class DailyPlan(Strategy):
                 raise
             self._pending = True
             return command
-
-    def _outcome(self, turn: Turn) -> Result | None:
-        """What came of the last command; ``None`` where a plan begins."""
-        if not self._pending:
-            return None
-        return NOT_CARRIED_OUT if turn.result is None else turn.result
 
 
 NOT_CARRIED_OUT = Result(

@@ -65,11 +65,14 @@ def statement(firm: FirmState) -> Statement:
 
 def lowest_asks(world: World) -> dict[str, dict[str, float]]:
     """The lowest open asking price by firm and item, dollars."""
+    lowest: dict[tuple[str, str], float] = {}
+    for _, seller, item, _, price, _, _, _, _ in world.state.listings.values():
+        key = seller, item
+        if key not in lowest or price < lowest[key]:
+            lowest[key] = price
     asks: dict[str, dict[str, float]] = {}
-    for listing in world.state.listings.values():
-        own = asks.setdefault(listing.seller, {})
-        if listing.asking_price < own.get(listing.item, float("inf")):
-            own[listing.item] = listing.asking_price
+    for (seller, item), price in lowest.items():
+        asks.setdefault(seller, {})[item] = price
     return asks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.economy.commands import PayInvoice, ReturnShipment
 from services.economy.money import cents, dollars, micros, share
-from services.economy.results import Refusal, Values
+from services.economy.results import Refusal, Values, named_values
 from services.economy.state import Deal, FirmState, Invoice
 from services.economy.world import World
 
@@ -27,7 +27,7 @@ class Invoicing:
         """Writes an invoice and returns its id; the caller books it."""
         world = self.world
         invoice = Invoice(world.new_id("I"), deal, issuer.name, payer.name, amount, day, due_day)
-        world.state.invoices[invoice.id] = invoice
+        world.add_invoice(invoice)
         world.event(
             "invoice",
             payer.name,
@@ -75,7 +75,7 @@ class Invoicing:
         if amount == outstanding:
             invoice.paid = True
             invoice.paid_day = world.state.day
-            self._file(invoice)
+            world.end_invoice(invoice)
         world.event(
             "payment",
             firm.name,
@@ -88,8 +88,8 @@ class Invoicing:
             },
         )
         world.wake(issuer.name, "invoice paid")
-        return Values(
-            values={
+        return named_values(
+            {
                 "paid_amount": dollars(amount),
                 "remaining_cash": dollars(firm.cash),
                 "outstanding": dollars(outstanding - amount),
@@ -162,8 +162,8 @@ class Invoicing:
             },
         )
         world.wake(seller.name, "goods came back")
-        return Values(
-            values={
+        return named_values(
+            {
                 "credit": dollars(credit),
                 "refund": dollars(refund),
                 "remaining_returnable": deal.qty - deal.returned,
@@ -174,7 +174,7 @@ class Invoicing:
         """Bankruptcy: what the firm owes becomes its creditors' bad debt; how much that was."""
         world = self.world
         waived = 0
-        for invoice in [i for i in world.state.invoices.values() if i.payer == firm.name]:
+        for invoice in list(world.owed_by[firm.name]):
             outstanding = invoice.outstanding()
             issuer = world.state.firms[invoice.issuer]
             booked = outstanding
@@ -187,7 +187,7 @@ class Invoicing:
             world.notify(issuer, f"{firm.name} is bankrupt; {dollars(booked):.2f} are lost")
             waived += outstanding
             invoice.bad_debt = True
-            self._file(invoice)
+            world.end_invoice(invoice)
         return waived
 
     def _worth(self, deal: Deal, qty: int) -> int:
@@ -200,10 +200,6 @@ class Invoicing:
         if invoice is None:
             raise Refusal("unknown_invoice", f"there is no open invoice {invoice_id}")
         return invoice
-
-    def _file(self, invoice: Invoice) -> None:
-        del self.world.state.invoices[invoice.id]
-        self.world.state.past_invoices[invoice.id] = invoice
 
     def _goods_back(
         self, buyer: FirmState, seller: FirmState, deal: Deal, qty: int, credit: int
@@ -238,7 +234,7 @@ class Invoicing:
             settled += invoice.paid_amount
         if settled >= owed:
             if invoice.open:
-                self._file(invoice)
+                world.end_invoice(invoice)
             invoice.returned = True
         relief = before - invoice.outstanding()
         world.post(buyer, "accounts_payable", "clearing", relief, invoice.id)

@@ -12,7 +12,7 @@ from services.economy.commands import (
     WithdrawOffer,
 )
 from services.economy.money import cents, dollars, micros
-from services.economy.results import Listing, Offer, Refusal, Values
+from services.economy.results import Listing, Offer, Refusal, Values, named_values
 from services.economy.state import Deal, FirmState
 from services.economy.world import World
 
@@ -116,7 +116,7 @@ class Market:
         )
         world.add_offer(offer)
         world.wake(listing.seller, "offer received")
-        return offer.id, Values(values={"seller": listing.seller})
+        return offer.id, named_values({"seller": listing.seller})
 
     def available(self, listing: Listing) -> int:
         """Kilograms that a listing really offers under the rules in force."""
@@ -198,7 +198,7 @@ class Market:
             cost=cost,
             nth=nth,
         )
-        state.deals[deal.id] = deal
+        world.add_deal(deal)
         world.post(firm, "goods_in_transit", "inventory", cost, deal.id)
         world.expect(buyer, deal.item, qty)
         firm.deals += 1
@@ -230,7 +230,7 @@ class Market:
             "total": dollars(total),
             "delivery_day": deal.due_day,
         }
-        return deal.id, Values(values=values)
+        return deal.id, named_values(values)
 
     def set_retail_price(self, firm: FirmState, command: SetRetailPrice) -> Values:
         """Sets a storefront price; 0 takes the item off the shelf.
@@ -246,7 +246,7 @@ class Market:
         if price > 0:
             world.checked_price(price)
         firm.retail_prices[item] = price
-        return Values(values={"price": price})
+        return named_values({"price": price})
 
     def expire(self) -> None:
         """Evening: listings and bids that are too old lapse (rules ``hanse``)."""
@@ -271,7 +271,7 @@ class Market:
             world.resolve_offer(offer, "rejected")
 
     def _check_credit(self, buyer: FirmState, total: int) -> None:
-        under_way = sum(d.total for d in self.world.state.deals.values() if d.buyer == buyer.name)
+        under_way = sum(d.total for d in self.world.deals_of[buyer.name] if d.buyer == buyer.name)
         owed = -buyer.balances["accounts_payable"] + under_way + total
         if owed > micros(self.world.rules.credit_limit):
             raise Refusal(

@@ -48,21 +48,18 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
     state = world.state
     today = state.day
     since = today - 1 if world.rules.full_recent_window else firm.last_active_day + 1
-    overdue_in = overdue_out = 0
-    for invoice in state.invoices.values():
-        if invoice.due_day < today:
-            overdue_in += invoice.issuer == firm.name
-            overdue_out += invoice.payer == firm.name
+    overdue_in = sum(i.due_day < today for i in world.owed_to[firm.name])
+    overdue_out = sum(i.due_day < today for i in world.owed_by[firm.name])
     unread: dict[str, int] = {}
     for letter in state.letters.values():
         if letter.recipient == firm.name and not letter.read:
             unread[letter.author] = unread.get(letter.author, 0) + 1
     recent = [
         views.deal_row(d)
-        for deals in (state.past_deals, state.deals)
-        for d in deals.values()
+        for d in state.past_deals.values()
         if d.accepted_day >= since and firm.name in (d.seller, d.buyer)
     ]
+    recent += [views.deal_row(d) for d in world.deals_of[firm.name] if d.accepted_day >= since]
     sales = [r for r in state.sales.get(firm.name, ()) if r.day >= since]
     if world.rules.demand_hidden:
         sales = [SaleRow(r.day, r.item, r.qty, r.unit_price, r.revenue) for r in sales]

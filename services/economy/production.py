@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.economy.commands import ProduceItem, Roast
 from services.economy.money import cents, dollars
-from services.economy.results import Refusal, Values
+from services.economy.results import Refusal, Values, named_values
 from services.economy.state import Batch, FirmState
 from services.economy.world import World
 
@@ -40,8 +40,8 @@ class Production:
         world.state.production.append(Batch(firm.name, item.id, qty, cost, ready))
         world.expect(firm, item.id, qty)
         firm.produced_today[item.id] = firm.produced_today.get(item.id, 0) + qty
-        return Values(
-            values={
+        return named_values(
+            {
                 "ready_day": ready,
                 "remaining_cash": dollars(firm.cash),
                 "capacity_left": left - qty,
@@ -88,8 +88,8 @@ class Production:
         world.expect(firm, recipe.output, output)
         world.count(recipe.source, "roasted", qty)
         firm.roasted_today[recipe.source] = before + qty
-        return Values(
-            values={
+        return named_values(
+            {
                 "output_kg": output,
                 "ready_day": ready,
                 "cost": dollars(batch.cost),

@@ -56,7 +56,7 @@ class Shipping:
     def turn_back(self, firm: FirmState) -> None:
         """Bankruptcy under the rules ``hanse``: goods on their way to the firm go back home."""
         world = self.world
-        for deal in [d for d in world.state.deals.values() if d.buyer == firm.name]:
+        for deal in [d for d in world.deals_of[firm.name] if d.buyer == firm.name]:
             seller = world.state.firms[deal.seller]
             self._leave_road(deal, "turned_back")
             world.receive(seller, deal.item, deal.qty, deal.cost)
@@ -99,8 +99,7 @@ class Shipping:
         world = self.world
         deal.status = status
         world.expect(world.state.firms[deal.buyer], deal.item, -deal.qty)
-        del world.state.deals[deal.id]
-        world.state.past_deals[deal.id] = deal
+        world.end_deal(deal)
 
     def _imports(self, day: int) -> None:
         world = self.world

@@ -32,7 +32,7 @@ from services.economy.mail import Mail
 from services.economy.market import Market
 from services.economy.observation import Observation, observe
 from services.economy.production import Production
-from services.economy.results import Refusal, Result
+from services.economy.results import Refusal, Result, success
 from services.economy.setup import TownSetup
 from services.economy.shipping import Shipping
 from services.economy.state import FirmState
@@ -45,6 +45,7 @@ OPENS: Final = 540
 CLOSES: Final = 1140
 CALL_MINUTES: Final = 30
 """What every call costs, also a refused one."""
+_WAIT: Final = "wait_for_next_day"
 _OPEN, _CLOSE, _END = "<open>", "<close>", "<end>"
 
 
@@ -73,6 +74,7 @@ class Town:
     def __init__(self, setup: TownSetup, state: s.TownState | None = None) -> None:
         self.setup = setup
         self.world = world = World(setup, state)
+        self.state = world.state
         world.on_wake = self._wake
         luck = Luck(setup, world.state.luck_draws)
         self.invoicing = Invoicing(world)
@@ -85,7 +87,8 @@ class Town:
         self.views = Views(world)
         self.upkeep = Upkeep(world, self.production, self.market, self.shipping, self.invoicing)
         self.figures: list[tuple[int, str, dict[str, Any]]] = []
-        self._handlers: dict[type[c.Command], _Handler] = {
+        self._calls_per_day = setup.rules.calls_per_day
+        handlers: dict[type[c.Command], _Handler] = {
             c.ProduceItem: self.production.produce,
             c.Roast: self.production.roast,
             c.PostListing: self.market.post_listing,
@@ -111,19 +114,15 @@ class Town:
             c.ViewMessages: self.mail.view,
             c.ReadMessage: self.mail.read,
         }
+        self._handlers = {k: (str(k.model_fields["type"].default), h) for k, h in handlers.items()}
         if state is None:
             self._push(OPENS, _OPEN)
             self._push(CLOSES, _CLOSE)
 
     @property
-    def state(self) -> s.TownState:
-        """The town's state."""
-        return self.world.state
-
-    @property
     def firms(self) -> dict[str, FirmState]:
         """The firms in loop order."""
-        return self.world.state.firms
+        return self.state.firms
 
     @property
     def closed(self) -> bool:
@@ -132,9 +131,10 @@ class Town:
 
     def next_minute(self) -> int | None:
         """The next minute at which something is due; ``None`` when the town has closed."""
-        if self.closed or not self.state.agenda:
+        state = self.state
+        if state.closed_on is not None or not state.agenda:
             return None
-        return self.state.agenda[0][0]
+        return state.agenda[0][0]
 
     def clock(self, minute: int) -> None:
         """Sets the time for what comes from outside the town between two minutes of its own."""
@@ -148,45 +148,44 @@ class Town:
         state.minute = minute
         state.day = minute // MINUTES_PER_DAY
         agenda = state.agenda
-        bucket = []
+        bucket: dict[str, None] = {}
         while agenda and agenda[0][0] == minute:
-            bucket.append(heapq.heappop(agenda)[2])
-        if _OPEN in bucket:
+            bucket[heapq.heappop(agenda)[2]] = None
+        of_day = minute % MINUTES_PER_DAY
+        if of_day == OPENS and _OPEN in bucket:
             self._open_day()
-        if _CLOSE in bucket:
-            self._close_day()
-        if _END in bucket:
-            self._close_for_good(state.day, state.day + 1)
-        if self.closed or minute % MINUTES_PER_DAY >= CLOSES:
+        elif of_day >= CLOSES:
+            if _CLOSE in bucket:
+                self._close_day()
+            if _END in bucket:
+                self._close_for_good(state.day, state.day + 1)
+            return []
+        if state.closed_on is not None:
             return []
         available, firms, reasons = state.available_at, state.firms, state.reasons
-        due = [firms[n] for n in dict.fromkeys(bucket) if available.get(n) == minute]
-        if insolvent := [firm for firm in due if firm.cash < 0 and firm.live]:
+        due = [firms[name] for name in bucket if available.get(name) == minute]
+        if insolvent := [f for f in due if f.balances["cash"] < 0 and f.live]:
             self._declare_bankrupt(insolvent)
             if self.closed:
                 return []
-        turns = [Turn(f.name, reasons.pop(f.name, None)) for f in due if f.live]
+        turns = [Turn(f.name, reasons.pop(f.name, None)) for f in due if f.bankrupt_day is None]
         if self.setup.rules.shuffled_dispatch and len(turns) > 1:
             turns = self._shuffled(turns)
         return turns
 
     def apply(self, name: str, command: c.Command) -> Result:
         """Carries out one command of a firm whose turn it is; refused ones change nothing."""
-        state = self.state
-        firm = state.firms[name]
-        kind = command.type  # type: ignore[attr-defined]
+        firm = self.state.firms[name]
+        known = self._handlers.get(type(command))
+        tool, handler = known or (str(command.type), _unknown)  # type: ignore[attr-defined]
         new_id: str | None = None
         data: Payload | None = None
-        handler = self._handlers.get(type(command))
         try:
-            if handler is None:
-                kind = str(kind)
-                raise Refusal("unknown_command", f"there is no command {kind!r}")
             outcome = handler(firm, command)
         except Refusal as refusal:
-            result = Result.trusted(
-                command=kind, ok=False, code=refusal.code, detail=refusal.detail
-            )
+            code = refusal.code
+            result = Result.trusted(command=tool, ok=False, code=code, detail=refusal.detail)
+            self._record_action(name, tool, command, f'"error","error_code":"{code}"')
         else:
             if isinstance(outcome, str):
                 new_id = outcome
@@ -194,9 +193,10 @@ class Town:
                 new_id, data = outcome
             else:
                 data = outcome
-            result = Result.trusted(command=kind, ok=True, new_id=new_id, data=data)
-        self._record_action(name, command, result)
-        self._after_call(firm, waits=isinstance(command, c.WaitForNextDay))
+            result = success(tool, new_id, data)
+            created = f'"success","new_id":"{new_id}"' if new_id else '"success"'
+            self._record_action(name, tool, command, created)
+        self._after_call(firm, waits=tool == _WAIT)
         return result
 
     def skip(self, name: str) -> None:
@@ -233,40 +233,38 @@ class Town:
 
     def _push(self, minute: int, what: str) -> None:
         state = self.state
-        state.agenda_counter += 1
-        heapq.heappush(state.agenda, (minute, state.agenda_counter, what))
+        state.agenda_counter = number = state.agenda_counter + 1
+        heapq.heappush(state.agenda, (minute, number, what))
 
     def _wake(self, name: str, reason: str) -> None:
         state = self.state
         state.reasons[name] = reason
         now = state.minute
         if not self.setup.rules.extra_turns:
-            limit = self.setup.rules.calls_per_day
+            limit = self._calls_per_day
             if limit is not None and state.calls_today.get(name, 0) >= limit:
                 return
             now = max(now, state.ready_at.get(name, 0))
             if now % MINUTES_PER_DAY >= CLOSES:
                 return
-        if state.available_at.get(name, 0) > now:
-            state.available_at[name] = now
-        self._push(max(state.available_at.get(name, 0), state.minute), name)
+        available = state.available_at.get(name, 0)
+        if available > now:
+            state.available_at[name] = available = now
+        self._push(max(available, state.minute), name)
 
     def _after_call(self, firm: FirmState, waits: bool) -> None:
         state = self.state
         name = firm.name
-        firm.last_active_day = state.day
-        closes = state.day * MINUTES_PER_DAY + CLOSES
+        firm.last_active_day = day = state.day
+        closes = day * MINUTES_PER_DAY + CLOSES
+        state.ready_at[name] = later = state.minute + CALL_MINUTES
         if not waits:
             calls = state.calls_today[name] = state.calls_today.get(name, 0) + 1
-            later = state.minute + CALL_MINUTES
-            state.ready_at[name] = later
-            limit = self.setup.rules.calls_per_day
+            limit = self._calls_per_day
             if later < closes and (limit is None or calls < limit):
                 state.available_at[name] = later
                 self._push(later, name)
                 return
-        else:
-            state.ready_at[name] = state.minute + CALL_MINUTES
         state.available_at[name] = closes
 
     def _shuffled(self, turns: list[Turn]) -> list[Turn]:
@@ -277,18 +275,14 @@ class Town:
         prefix = f"{self.setup.seed}:{self.setup.name}:dispatch:{self.state.minute}:"
         return sorted(turns, key=lambda t: hashlib.sha256((prefix + t.firm).encode()).digest())
 
-    def _record_action(self, name: str, command: c.Command, result: Result) -> None:
+    def _record_action(self, name: str, tool: str, command: c.Command, outcome: str) -> None:
         state = self.state
-        state.actions += 1
+        state.actions = number = state.actions + 1
         # Written as text at once: it is the most frequent event, its arguments are JSON already.
-        tool = result.command
         if tool not in COMMANDS:  # a user's own, which may have any name
             tool = json.dumps(tool)[1:-1]
-        outcome = '"success"' if result.ok else f'"error","error_code":"{result.code}"'
-        created = f',"new_id":"{result.new_id}"' if result.new_id else ""
         body = (
-            f'{{"seq":{state.actions},"tool":"{tool}","args":{command.log_body()},'
-            f'"status":{outcome}{created},'
+            f'{{"seq":{number},"tool":"{tool}","args":{command.log_body()},"status":{outcome},'
             f'"day":{state.day},"minute_of_day":{state.minute % MINUTES_PER_DAY}}}'
         )
         self.world.events.append(("action", name, body))
@@ -374,3 +368,8 @@ class Town:
         for shop, rows in state.sales.items():
             if rows and rows[0].day <= old:
                 state.sales[shop] = [r for r in rows if r.day > old]
+
+
+def _unknown(firm: FirmState, command: c.Command) -> None:
+    tool = str(command.type)  # type: ignore[attr-defined]
+    raise Refusal("unknown_command", f"there is no command {tool!r}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from services.economy import commands as c
-from services.economy.money import dollars
+from services.economy.money import MICROS_PER_DOLLAR, dollars
 from services.economy.results import (
     AggregateView,
     DealRow,
@@ -20,9 +21,15 @@ from services.economy.results import (
     SaleRow,
     SalesView,
     TrialBalance,
+    deals_view,
+    invoices_view,
+    listings_view,
+    offers_view,
 )
 from services.economy.state import Deal, FirmState, Invoice
 from services.economy.world import World
+
+_by_due_day = attrgetter("due_day")
 
 
 class Views:
@@ -47,7 +54,7 @@ class Views:
         if command.only_others:
             name = firm.name
             rows = [r for r in rows if r.seller != name]
-        return ListingsView.trusted(rows=tuple(rows))
+        return listings_view(tuple(rows))
 
     def offers(self, firm: FirmState, command: c.ViewOffers) -> OffersView:
         """Bids received or made, oldest first."""
@@ -66,29 +73,28 @@ class Views:
             ]
         if command.direction == "all" or command.status == "all":
             rows.sort(key=lambda o: int(o.id[1:]))
-        return OffersView.trusted(rows=tuple(rows))
+        return offers_view(tuple(rows))
 
     def deals(self, firm: FirmState, command: c.ViewDeals) -> DealsView:
         """Own deals: under way, or all that are remembered."""
-        state = self.world.state
         name = firm.name
-        rows = [self.deal_row(d) for d in state.deals.values() if name in (d.seller, d.buyer)]
+        rows = [self.deal_row(d) for d in self.world.deals_of[name]]
         if command.status == "all":
             past = [
-                self.deal_row(d) for d in state.past_deals.values() if name in (d.seller, d.buyer)
+                self.deal_row(d)
+                for d in self.world.state.past_deals.values()
+                if name in (d.seller, d.buyer)
             ]
             rows = sorted(past + rows, key=lambda r: int(r.id[1:]))
-        return DealsView.trusted(rows=tuple(rows))
+        return deals_view(tuple(rows))
 
     def payables(self, firm: FirmState, command: c.ViewPayables) -> InvoicesView:
         """Own open invoices, by due day and then by age."""
-        invoices = [i for i in self.world.state.invoices.values() if i.payer == firm.name]
-        return self._invoices(invoices, command, payer=True)
+        return self._invoices(self.world.owed_by[firm.name], command, payer=True)
 
     def receivables(self, firm: FirmState, command: c.ViewReceivables) -> InvoicesView:
         """Open invoices that others owe this firm, by due day and then by age."""
-        invoices = [i for i in self.world.state.invoices.values() if i.issuer == firm.name]
-        return self._invoices(invoices, command, payer=False)
+        return self._invoices(self.world.owed_to[firm.name], command, payer=False)
 
     def trial_balance(self, firm: FirmState, command: c.ViewTrialBalance) -> TrialBalance:
         """The firm's accounts and stock; every period runs from day 0 to today (note, S10)."""
@@ -161,27 +167,30 @@ class Views:
         if command.counterparty is not None:
             who = command.counterparty
             invoices = [i for i in invoices if who == (i.issuer if payer else i.payer)]
-        overdue = sum(i.due_day < today for i in invoices)
-        total = sum(i.outstanding() for i in invoices)
-        count = len(invoices)
-        if command.only_overdue:
-            invoices = [i for i in invoices if i.due_day < today]
-        invoices.sort(key=lambda i: i.due_day)
-        rows = tuple(
-            InvoiceRow(
-                i.id,
-                i.issuer if payer else i.payer,
-                dollars(i.amount),
-                dollars(i.late_fees),
-                dollars(i.credited),
-                dollars(i.outstanding()),
-                i.due_day,
-                i.due_day - today,
-                i.due_day < today,
-                i.bad_debt,
-            )
-            for i in invoices[: command.limit]
-        )
-        return InvoicesView.trusted(
-            rows=rows, open_count=count, overdue_count=overdue, total_outstanding=dollars(total)
-        )
+        ordered = sorted(invoices, key=_by_due_day)
+        rows = []
+        overdue = total = 0
+        for nth, i in enumerate(ordered):
+            days = i.due_day - today
+            outstanding = i.outstanding()
+            total += outstanding
+            if days < 0:
+                overdue += 1
+            elif command.only_overdue:
+                continue
+            if nth < command.limit:
+                rows.append(
+                    InvoiceRow(
+                        i.id,
+                        i.issuer if payer else i.payer,
+                        i.amount / MICROS_PER_DOLLAR,
+                        i.late_fees / MICROS_PER_DOLLAR,
+                        i.credited / MICROS_PER_DOLLAR,
+                        outstanding / MICROS_PER_DOLLAR,
+                        i.due_day,
+                        days,
+                        days < 0,
+                        i.bad_debt,
+                    )
+                )
+        return invoices_view(tuple(rows), len(invoices), overdue, dollars(total))

@@ -7,7 +7,7 @@ through it, so that every movement of money is a double entry and every fact rea
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from services.economy.money import micros, share
 from services.economy.results import Listing, Offer, Refusal
@@ -15,7 +15,9 @@ from services.economy.setup import TownSetup
 from services.economy.state import (
     ACCOUNTS,
     INCOME,
+    Deal,
     FirmState,
+    Invoice,
     TownState,
 )
 
@@ -28,6 +30,7 @@ MAX_NOTICES: Final = 50
 """Lines kept for a firm that does not observe."""
 
 _INCOME = frozenset(INCOME)
+_Record = TypeVar("_Record", Deal, Invoice)
 
 
 class World:
@@ -44,6 +47,12 @@ class World:
         self.offers_to: dict[str, dict[str, Offer]] = {}
         self.offers_by: dict[str, dict[str, Offer]] = {}
         self.open_listings_of: dict[str, int] = {}
+        self.owed_by: dict[str, list[Invoice]] = {}
+        """Each firm's open invoices to pay, oldest first."""
+        self.owed_to: dict[str, list[Invoice]] = {}
+        """The open invoices that each firm has issued, oldest first."""
+        self.deals_of: dict[str, list[Deal]] = {}
+        """The deals under way of which each firm is one side, oldest first."""
         self._index()
 
     def _found(self) -> TownState:
@@ -87,6 +96,15 @@ class World:
             self.offers_by[offer.buyer][offer.id] = offer
         for listing in self.state.listings.values():
             self.open_listings_of[listing.seller] += 1
+        self.owed_by = {name: [] for name in firms}
+        self.owed_to = {name: [] for name in firms}
+        self.deals_of = {name: [] for name in firms}
+        for invoice in self.state.invoices.values():
+            self.owed_by[invoice.payer].append(invoice)
+            self.owed_to[invoice.issuer].append(invoice)
+        for deal in self.state.deals.values():
+            self.deals_of[deal.seller].append(deal)
+            self.deals_of[deal.buyer].append(deal)
 
     def new_id(self, kind: str) -> str:
         """The next identifier of a kind: L, O, D, I, M or F with the ordinal of its creation."""
@@ -175,6 +193,32 @@ class World:
         del self.offers_by[offer.buyer][offer.id]
         self.state.resolved_offers[offer.id] = offer._replace(status=status)
 
+    def add_deal(self, deal: Deal) -> None:
+        """Files a deal whose goods are on their way."""
+        self.state.deals[deal.id] = deal
+        self.deals_of[deal.seller].append(deal)
+        self.deals_of[deal.buyer].append(deal)
+
+    def end_deal(self, deal: Deal) -> None:
+        """Files a deal whose goods are no longer on their way."""
+        del self.state.deals[deal.id]
+        _drop(self.deals_of[deal.seller], deal)
+        _drop(self.deals_of[deal.buyer], deal)
+        self.state.past_deals[deal.id] = deal
+
+    def add_invoice(self, invoice: Invoice) -> None:
+        """Files an open invoice."""
+        self.state.invoices[invoice.id] = invoice
+        self.owed_by[invoice.payer].append(invoice)
+        self.owed_to[invoice.issuer].append(invoice)
+
+    def end_invoice(self, invoice: Invoice) -> None:
+        """Files an invoice on which nothing can be paid any more."""
+        del self.state.invoices[invoice.id]
+        _drop(self.owed_by[invoice.payer], invoice)
+        _drop(self.owed_to[invoice.issuer], invoice)
+        self.state.past_invoices[invoice.id] = invoice
+
     def checked_price(self, price: float) -> float:
         """The price, if the rules admit it.
 
@@ -214,3 +258,11 @@ class World:
                 f"there is no item {item!r}; items: {', '.join(self.catalogue.items)}",
             )
         return item
+
+
+def _drop(records: list[_Record], record: _Record) -> None:
+    """Takes one record out of a list; ``list.remove`` would compare all fields on its way."""
+    for nth, other in enumerate(records):
+        if other is record:
+            del records[nth]
+            return
