@@ -104,7 +104,8 @@ class League:
         sender = self.config.firms[0].name
         count = day * MESSAGES_A_DAY + number
         body = f'{{"seed":{self.config.seed}}}'
-        return (day * 1440, 0, sender, count, "exchange", "comm", "note", None, None, body)
+        about = "exchange", "comm", "note", None, None, None, body
+        return (day * 1440, 0, sender, count, *about)
 
     def _firm(self, number: int) -> FirmResult:
         firm = self.config.firms[number]
