@@ -10,8 +10,9 @@ from pydantic_core import to_json
 
 from services.messages import MINUTES_PER_DAY, Channel, Message, Payload, envelope
 
-EventRow = tuple[int, int, str, int, str, str, str]
-"""(minute, round, agent, ordinal, kind, subject, body as JSON)."""
+EventRow = tuple[int, int, str, int, str | None, str, str, str]
+"""(minute, round, agent, ordinal, cause, kind, subject, body as JSON); the cause is the id of the
+message that brought the event about."""
 LedgerRow = tuple[int, int, str, int, str, str, str, int, str]
 """(minute, round, agent, ordinal, firm, debit, credit, micro-dollars, reference)."""
 
@@ -40,6 +41,7 @@ class Context:
         "entries",
         "events",
         "figures",
+        "handled",
         "ledger",
         "number",
         "outbox",
@@ -55,6 +57,8 @@ class Context:
         """How many messages the agent has sent so far."""
         self.entries = 0
         """How many events and ledger entries the agent has recorded so far."""
+        self.handled: Message | None = None
+        """The message that is being handled; ``None`` in a start or a wake-up."""
         self.outbox: list[Message] = []
         self.wakes: list[int] = []
         self.events: list[EventRow] = []
@@ -73,6 +77,12 @@ class Context:
         """The day of :attr:`now`."""
         return self.clock.now // MINUTES_PER_DAY
 
+    @property
+    def cause(self) -> str | None:
+        """The id of the message that is being handled, for what is sent and recorded meanwhile."""
+        handled = self.handled
+        return None if handled is None else f"{handled.sender}#{handled.number}"
+
     def send(
         self,
         recipient: str,
@@ -80,8 +90,36 @@ class Context:
         *,
         channel: Channel | None = None,
         in_reply_to: str | None = None,
+        cause: str | None = None,
     ) -> Message:
-        """Sends a message; it is delivered in the next round of this minute."""
+        """Sends a message; it is delivered in the next round of this minute.
+
+        Args:
+            recipient: The agent that it is for.
+            payload: What it says.
+            channel: Where it is not its payload's own channel.
+            in_reply_to: The id of the message that it answers.
+            cause: The id of the message that it comes from, where that is not the one being
+                handled; empty for none.
+        """
+        if cause is None:
+            cause = self.cause
+        return self._send(recipient, payload, channel, in_reply_to, cause)
+
+    def reply(self, message: Message, payload: Payload) -> Message:
+        """Answers a message."""
+        answered = f"{message.sender}#{message.number}"
+        cause = answered if message is self.handled else self.cause
+        return self._send(message.sender, payload, None, answered, cause)
+
+    def _send(
+        self,
+        recipient: str,
+        payload: Payload,
+        channel: Channel | None,
+        in_reply_to: str | None,
+        cause: str | None,
+    ) -> Message:
         self.number = number = self.number + 1
         message = envelope(
             self.agent,
@@ -91,13 +129,10 @@ class Context:
             self.clock.now,
             payload,
             in_reply_to,
+            None if cause == in_reply_to else cause or None,
         )
         self.outbox.append(message)
         return message
-
-    def reply(self, message: Message, payload: Payload) -> Message:
-        """Answers a message."""
-        return self.send(message.sender, payload, in_reply_to=message.id)
 
     def wake_at(self, minute: int) -> None:
         """Asks for a call of the agent's ``wake`` at a later minute.
@@ -132,14 +167,26 @@ class Context:
         """
         self.record_all([(kind, subject, body)])
 
-    def record_all(self, facts: Iterable[tuple[str, str, dict[str, Any] | str]]) -> None:
-        """As :meth:`record`, for many facts: (kind, subject, body)."""
+    def record_all(
+        self,
+        facts: Iterable[tuple[str, str, dict[str, Any] | str]],
+        cause: str | None = None,
+    ) -> None:
+        """As :meth:`record`, for many facts: (kind, subject, body).
+
+        Args:
+            facts: What has happened.
+            cause: The id of the message that brought them about, where that is not the one being
+                handled; empty for none.
+        """
+        if cause is None:
+            cause = self.cause
         now, round_, agent, entry = self.clock.now, self.clock.round, self.agent, self.entries
         put = self.events.append
         for kind, subject, body in facts:
             entry += 1
             text = body if body.__class__ is str else to_json(body).decode()
-            put((now, round_, agent, entry, kind, subject, text))
+            put((now, round_, agent, entry, cause or None, kind, subject, text))
         self.entries = entry
 
     def book(self, firm: str, debit: str, credit: str, micros: int, reference: str) -> None:
@@ -176,6 +223,7 @@ class Context:
         copy.clock.round = self.clock.round
         copy.number = self.number
         copy.entries = self.entries
+        copy.handled = self.handled
         copy._streams = self._streams
         copy._streams_day = self._streams_day
         return copy

@@ -18,6 +18,7 @@ SEND_LIMIT: Final = 1_000
 LAST_MINUTE: Final = 10**9
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _EVENT_TYPES = (int, int, str, int, str, str, str)
+"""Of an event row without its cause, which must be the message that the agent handled."""
 
 
 class Rubbish(Exception):
@@ -52,10 +53,10 @@ def _check_event(row: object, home: Context, ordinal: int) -> None:
     clock = home.clock
     if (
         type(row) is not tuple
-        or tuple(map(type, row)) != _EVENT_TYPES
-        or row[:4] != (clock.now, clock.round, home.agent, ordinal)
-        or any(_CONTROL.search(text) for text in row[4:6])
-        or not all(_encodes(text) for text in row[4:])
+        or tuple(map(type, row[:4] + row[5:])) != _EVENT_TYPES
+        or row[:5] != (clock.now, clock.round, home.agent, ordinal, home.cause)
+        or any(_CONTROL.search(text) for text in row[5:7])
+        or not all(_encodes(text) for text in row[5:])
     ):
         raise Rubbish("recorded a fact that is none (a kind and a subject in one line, and a body)")
 
@@ -67,6 +68,8 @@ def _copy(message: Message, home: Context, number: int) -> Message:
         for text in (message.recipient, message.in_reply_to or "", message.trace or ""):
             if _CONTROL.search(text):
                 raise ValueError("an address holds a control character")
+        if message.cause not in (None, home.cause):
+            raise ValueError("it names a cause that is none")
         if message.payload.internal:
             raise ValueError(f"only the league itself sends a {message.payload_type!r}")
         copy = unpack(pack([message]))[0]

@@ -76,15 +76,21 @@ class Exchange(Agent):
         self.town = Town(setup)
         self.routers = routers
         self._observing: set[str] = set()
+        self._listen()
         self._asked: dict[str, str] = {}
-        self._answers: dict[str, Command | None] = {}
+        self._answers: dict[str, tuple[Command, str] | None] = {}
         self._results: dict[str, Result] = {}
+        self._causes: dict[str, str] = {}
+        """For every firm the message from which its next turn comes: its own last command, or that
+        by which another firm has brought it news."""
+        self._cause: str | None = None
+        """The message that is being carried out in the town."""
         self._foreign_today = 0
         self._quoted_day = -1
 
     def start(self, context: Context) -> None:
         """Books the opening balances and asks to be woken for the first morning."""
-        self._hand_over(context)
+        self._tell(context)
         self._sleep(context)
 
     def wake(self, context: Context) -> None:
@@ -163,6 +169,7 @@ class Exchange(Agent):
             "town": self.town.dump(),
             "observing": sorted(self._observing),
             "results": {f: r.model_dump() for f, r in self._results.items()},
+            "causes": self._causes,
             "foreign_today": self._foreign_today,
             "quoted_day": self._quoted_day,
         }
@@ -170,8 +177,10 @@ class Exchange(Agent):
     def load(self, saved: dict[str, Any]) -> None:
         """Goes on from :meth:`save`."""
         self.town = Town.load(self.setup, saved["town"])
+        self._listen()
         self._observing = set(saved["observing"])
         self._results = {f: Result.model_validate(r) for f, r in saved["results"].items()}
+        self._causes = dict(saved["causes"])
         self._foreign_today = saved["foreign_today"]
         self._quoted_day = saved["quoted_day"]
         self._asked, self._answers = {}, {}
@@ -203,7 +212,7 @@ class Exchange(Agent):
         if isinstance(answer, TurnMissed):
             self._note_missed(firm, answer.reason, answer.detail, context)
         else:
-            self._answers[firm] = answer
+            self._answers[firm] = answer, f"{firm}#{message.number}"
         if len(self._answers) == len(self._asked):
             self._apply_all(context)
 
@@ -216,12 +225,30 @@ class Exchange(Agent):
         asked, answers = self._asked, self._answers
         self._asked, self._answers = {}, {}
         for firm in asked:
-            command = answers[firm]
-            if command is None:
+            answer = answers[firm]
+            if answer is None:
                 self.town.skip(firm)
-            else:
-                self._results[firm] = self.town.apply(firm, command)
+                continue
+            command, self._cause = answer
+            self._causes.setdefault(firm, self._cause)
+            self._results[firm] = self.town.apply(firm, command)
+            self._tell(context)
+        self._cause = None
         self._go_on(context)
+
+    def _listen(self) -> None:
+        """Notes with whose message, if with anybody's, every piece of news to a firm has come."""
+        wake = self.town.world.on_wake
+        self._cause = None
+
+        def heard(firm: str, reason: str) -> None:
+            if self._cause is not None:
+                self._causes[firm] = self._cause
+            else:
+                self._causes.pop(firm, None)
+            wake(firm, reason)
+
+        self.town.world.on_wake = heard
 
     def _go_on(self, context: Context) -> None:
         """Works off what is due in the town until it is somebody's turn, or nothing is due."""
@@ -231,7 +258,7 @@ class Exchange(Agent):
             turns = town.advance(minute)
             if self.routers and town.state.day != self._quoted_day and not town.closed:
                 self._quote(context)
-        self._hand_over(context)
+        self._tell(context)
         for firm, reason in turns:
             self._ask(firm, reason, context)
         if not turns:
@@ -244,13 +271,15 @@ class Exchange(Agent):
         elif reason is not None:
             self.town.dismiss_notices(firm)
         turn = Turn.trusted(
+            type="turn",
             day=self.town.state.day,
             minute_of_day=context.now % MINUTES_PER_DAY,
             reason=reason,
             result=self._results.pop(firm, None),
             observation=observation,
         )
-        self._asked[firm] = context.send(firm, turn).id
+        sent = context.send(firm, turn, cause=self._causes.pop(firm, ""))
+        self._asked[firm] = f"{self.name}#{sent.number}"
 
     def _sleep(self, context: Context) -> None:
         minute = self.town.next_minute()
@@ -259,14 +288,15 @@ class Exchange(Agent):
 
     def _news(self, context: Context) -> None:
         """Trade abroad may have given a firm a turn, now or sooner than planned."""
-        if self._asked:
-            self._hand_over(context)
-        else:
+        self._tell(context)
+        self._cause = None
+        if not self._asked:
             self._go_on(context)
 
     def _routed(self, message: Message, context: Context) -> bool:
         """Whether trade comes from a router of this town; firms cannot fill their own orders."""
         if message.sender in self.routers:
+            self._cause = message.id
             return True
         context.record("stray_trade", message.sender, {"message": message.id})
         return False
@@ -276,11 +306,25 @@ class Exchange(Agent):
         quote: TownQuote = self.town.abroad.quote(self.name, self._foreign_today)
         self._foreign_today = 0
         for router in self.routers:
-            context.send(router, quote)
+            context.send(router, quote, cause="")
 
-    def _hand_over(self, context: Context) -> None:
-        town = self.town
-        for letter in town.mail.outbox:
+    def _tell(self, context: Context) -> None:
+        """Hands over what has happened in the town, with the message that has brought it about."""
+        town, cause = self.town, self._cause or ""
+        if town.mail.outbox:
+            self._post_letters(context, cause)
+        if town.abroad.outbox:
+            self._post_orders(context, cause)
+        records = town.drain()
+        if records.events:
+            context.record_all(records.events, cause)
+        if records.ledger:
+            context.book_all(records.ledger)
+        for day, firm, figures in records.figures:
+            context.measure(day, firm, figures)
+
+    def _post_letters(self, context: Context, cause: str) -> None:
+        for letter in self.town.mail.outbox:
             told = Letter(
                 letter_id=letter.id,
                 author=letter.author,
@@ -289,9 +333,11 @@ class Exchange(Agent):
                 ref_listing_id=letter.ref_listing_id,
                 ref_offer_id=letter.ref_offer_id,
             )
-            context.send(letter.recipient, told)
-        town.mail.outbox.clear()
-        for order in town.abroad.outbox:
+            context.send(letter.recipient, told, cause=cause)
+        self.town.mail.outbox.clear()
+
+    def _post_orders(self, context: Context, cause: str) -> None:
+        for order in self.town.abroad.outbox:
             wish = TradeOrder(
                 order=order.id,
                 town=self.setup.name,
@@ -300,10 +346,5 @@ class Exchange(Agent):
                 qty=order.qty,
                 max_price=order.max_price,
             )
-            context.send(self.routers[0], wish)
-        town.abroad.outbox.clear()
-        records = town.drain()
-        context.record_all(records.events)
-        context.book_all(records.ledger)
-        for day, firm, figures in records.figures:
-            context.measure(day, firm, figures)
+            context.send(self.routers[0], wish, cause=cause)
+        self.town.abroad.outbox.clear()

@@ -72,6 +72,7 @@ class Guard:
             Exception: an essential agent has failed; the run cannot go on.
         """
         before = len(context.outbox)
+        context.handled = message
         try:
             if agent.untrusted or not agent.reproducible:
                 return self._call_watched(agent, context, handler, message)
@@ -224,7 +225,7 @@ def _answer(agent: Agent, about: str, fork: Context) -> dict[str, Any]:
             }
             for m in fork.outbox
         ],
-        "recorded": [row[4:] for row in fork.events],
+        "recorded": [row[5:] for row in fork.events],
         "wakes": fork.wakes,
         "state": b64encode(msgpack.packb(agent.save())).decode(),
     }

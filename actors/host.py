@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -43,6 +44,21 @@ class Report(NamedTuple):
     """Answers that cannot be computed again; to be written at once."""
 
 
+Later = list[tuple[int, Message]]
+"""Mail that may wait for the end of the day, each with the round in which it was sent."""
+
+
+class DayApart(NamedTuple):
+    """What a host has to say after a day without the other hosts."""
+
+    kept: bool
+    """Whether it was a day like any other: nobody here needed another host."""
+    later: dict[str, Later]
+    """Silent mail, by host (also for this one)."""
+    next_wake: int | None
+    handled: int
+
+
 class DayRecords(NamedTuple):
     """A host's log rows of a day, its agents' states and its counters; see ``services.runs``."""
 
@@ -58,8 +74,7 @@ Tap = Callable[[int, int, Sequence[Message]], None]
 """(minute, round, the messages sent by this host's agents); it must not keep the host waiting."""
 
 
-def _delivery_order(message: Message) -> tuple[str, str, int]:
-    return message.recipient, message.sender, message.number
+_delivery_order = attrgetter("recipient", "sender", "number")
 
 
 class Host:
@@ -115,6 +130,8 @@ class Host:
         self._received: dict[tuple[str, str], int] = {}
         self._received_at = -1
         self._touched: dict[str, None] = {}
+        self._later: dict[str, Later] | None = None
+        self._busy: set[str] = set()
         self._rows: list[tuple[Any, ...]] = []
         self.guard.counters.clear()
         self.guard.journal.clear()
@@ -126,7 +143,7 @@ class Host:
         self.clock.now = self.clock.round = 0
         for name, agent in self.agents.items():
             self._call(name, agent.start)
-        return self._close_round(0)
+        return self._report(0, self._close_round())
 
     def work(
         self,
@@ -158,9 +175,10 @@ class Host:
         # Sorted first: what is new is told by the sender's counter, whatever came first.
         self._mail += [m for m in sorted(inbound, key=_delivery_order) if self._is_new(m)]
         handled = 0
+        wakes = self._wakes
         while True:
-            while self._wakes and self._wakes[0][0] <= clock.now:
-                entry = heapq.heappop(self._wakes)
+            while wakes and wakes[0][0] <= clock.now:
+                entry = heapq.heappop(wakes)
                 self._scheduled.discard(entry)
                 self._call(entry[1], self.agents[entry[1]].wake)
             mail, self._mail = self._mail, []
@@ -168,22 +186,65 @@ class Host:
             self._deliver(mail)
             handled += len(mail)
             self.handled += len(mail)
-            report = self._close_round(handled)
-            if clock.now >= alone_until or report.outbound or report.journal:
-                return report
-            if report.due:
+            outbound = self._close_round()
+            if clock.now >= alone_until or outbound or self.guard.journal:
+                return self._report(handled, outbound)
+            if self._mail:
                 clock.round += 1
-            elif report.waits or report.next_wake is None or report.next_wake >= alone_until:
-                return report
+            elif not wakes or wakes[0][0] >= alone_until or self._waits():
+                return self._report(handled, outbound)
             else:
-                clock.now, clock.round = report.next_wake, 0
+                clock.now, clock.round = wakes[0][0], 0
                 self._round_began = monotonic()
+
+    def play_apart(self, minute: int, until: int) -> DayApart:
+        """Plays a day as if there were no other hosts, on the chance that none is needed.
+
+        Silent mail is kept back (:meth:`hear`). If anything else would go to another host, or an
+        agent waits or may not be asked twice, the day has to be played again, together.
+
+        Args:
+            minute: The first minute at which anybody is woken.
+            until: The first minute of the next day.
+        """
+        if any(agent.untrusted or not agent.reproducible for agent in self.agents.values()):
+            return DayApart(False, {}, None, 0)
+        self._later, self._busy = {}, set()
+        report = self.work(minute, 0, [], alone_until=until)
+        later, self._later = self._later, None
+        kept = not (report.outbound or report.due or report.waits or report.journal)
+        return DayApart(kept, later, report.next_wake, report.handled)
+
+    def hear(self, mail: Later) -> bool:
+        """Handles the silent mail of a day that was played apart.
+
+        Returns:
+            Whether it made no difference that it came late: who has heard it has done nothing else
+            all day, and does nothing now.
+        """
+        clock = self.clock
+        for sent, message in sorted(
+            mail, key=lambda x: (x[1].sent_at, x[0], *_delivery_order(x[1]))
+        ):
+            name = message.recipient
+            if name in self._busy or not self._is_new(message):
+                return False
+            clock.now, clock.round = message.sent_at, sent + 1
+            self._call(name, self.agents[name].handle, message)
+            context = self.contexts[name]
+            if context.outbox or context.wakes:
+                return False
+        self._touched.clear()
+        self.handled += len(mail)
+        self.handling = None
+        return True
 
     def _deliver(self, mail: list[Message]) -> None:
         if self.clock.now != self._received_at:
             self._received_at = self.clock.now
             self._received.clear()
         received, limit = self._received, self.mailbox_limit
+        agents, call = self.agents, self._call
         refused: dict[str, int] = {}
         for message in mail:
             name = message.recipient
@@ -191,12 +252,13 @@ class Host:
             pair = name, message.sender
             count = received[pair] = received.get(pair, 0) + 1
             if count <= limit:
-                self._call(name, self.agents[name].handle, message)
+                call(name, agents[name].handle, message)
             else:
                 refused[name] = refused.get(name, 0) + 1
         for name, count in refused.items():
             self.guard.count("mail_refused", count)
-            self.contexts[name].record("mail_refused", name, {"count": count, "limit": limit})
+            body = {"count": count, "limit": limit}
+            self.contexts[name].record_all([("mail_refused", name, body)], cause="")
 
     def _call(self, name: str, handler: Callable[..., Any], message: Message | None = None) -> None:
         agent = self.agents[name]
@@ -215,50 +277,67 @@ class Host:
         self._seen[key] = message.number
         return True
 
-    def _close_round(self, handled: int) -> Report:
+    def _close_round(self) -> dict[str, list[Message]]:
+        """Logs and sorts what was sent in the round; returns the mail for other hosts."""
         outbound: dict[str, list[Message]] = {}
         minute, round_ = self.clock.now, self.clock.round
-        directory, own, rows, mail = self.directory, self.name, self._rows, self._mail
+        directory, own, mail, later = self.directory, self.name, self._mail, self._later
+        put = self._rows.append
         if self.tap is not None:
             sent = [m for name in self._touched for m in self.contexts[name].outbox]
             self.tap(minute, round_, sent)
         for name in self._touched:
             context = self.contexts[name]
-            for wake in context.wakes:
-                entry = (wake, name)
-                if entry not in self._scheduled:
-                    self._scheduled.add(entry)
-                    heapq.heappush(self._wakes, entry)
-            context.wakes.clear()
+            if context.wakes:
+                self._schedule(name, context.wakes)
             if not context.outbox:
                 continue
             for m in context.outbox:
                 payload, recipient = m.payload, m.recipient
                 kind = payload.type  # type: ignore[attr-defined]
-                about = (recipient, m.channel, kind, m.in_reply_to, m.trace, payload.log_body())
-                rows.append((minute, round_, name, m.number, *about))
+                about = m.in_reply_to, m.cause, m.trace, payload.log_body()
+                put((minute, round_, name, m.number, recipient, m.channel, kind, *about))
                 host = directory.get(recipient)
-                if host == own:
+                if later is not None and payload.silent and host is not None:
+                    later.setdefault(host, []).append((round_, m))
+                elif host == own:
                     mail.append(m)
                 elif host is not None:
                     outbound.setdefault(host, []).append(m)
                 else:
                     self.guard.count("undeliverable")
-                    context.record("undeliverable", name, {"message": m.id, "to": m.recipient})
+                    body = {"message": m.id, "to": m.recipient}
+                    context.record_all([("undeliverable", name, body)], cause=m.id)
             context.outbox.clear()
+        if later is not None:
+            self._busy.update(self._touched)
         self._touched.clear()
         self.handling = None
+        return outbound
+
+    def _schedule(self, name: str, minutes: list[int]) -> None:
+        for minute in minutes:
+            entry = (minute, name)
+            if entry not in self._scheduled:
+                self._scheduled.add(entry)
+                heapq.heappush(self._wakes, entry)
+        minutes.clear()
+
+    def _waits(self) -> bool:
+        return any(waiter.waits for waiter in self._waiters)
+
+    def _report(self, handled: int, outbound: dict[str, list[Message]]) -> Report:
         journal = self.guard.journal
         if journal:
             self.guard.journal = []
         return Report(
             outbound,
-            bool(mail),
+            bool(self._mail),
             self._wakes[0][0] if self._wakes else None,
-            any(w.waits for w in self._waiters),
+            self._waits(),
             handled,
-            minute,
-            round_,
+            self.clock.now,
+            self.clock.round,
             journal,
         )
 

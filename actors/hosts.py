@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from actors.guard import JournalRow
-from actors.host import DayRecords, Report, Saved
+from actors.host import DayApart, DayRecords, Report, Saved
 
 
 class Hosts(Protocol):
@@ -33,6 +33,22 @@ class Hosts(Protocol):
 
         Raises:
             HostLost: some hosts have died.
+        """
+        ...
+
+    def play_apart(self, minute: int, until: int) -> dict[str, DayApart]:
+        """A day on each host without the others; see :meth:`actors.host.Host.play_apart`.
+
+        Raises:
+            HostLost: some hosts have died.
+        """
+        ...
+
+    def hear(self, mail: dict[str, list[Any]]) -> bool:
+        """Hands over what the hosts have kept back; see :meth:`actors.host.Host.hear`.
+
+        Args:
+            mail: By host, what the days' ``later`` hold for it.
         """
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.cast import Cast
 from actors.guard import JournalRow
-from actors.host import DayRecords, Host, Report, Saved
+from actors.host import DayApart, DayRecords, Host, Later, Report, Saved
 from services.messages import Message
 
 
@@ -53,6 +53,14 @@ class InlineHosts:
             )
             for name in names
         }
+
+    def play_apart(self, minute: int, until: int) -> dict[str, DayApart]:
+        """A day on each host without the others."""
+        return {name: host.play_apart(minute, until) for name, host in self.hosts.items()}
+
+    def hear(self, mail: dict[str, list[Later]]) -> bool:
+        """Hands over the silent mail of such a day."""
+        return all(self.hosts[n].hear([m for b in parts for m in b]) for n, parts in mail.items())
 
     def end_day(self) -> list[DayRecords]:
         """Collects the day's records of all hosts."""

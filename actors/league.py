@@ -71,6 +71,8 @@ class League:
         self._done = False
         self._waits = dict.fromkeys(self._names, False)
         self._mark: Mark | DayMark | None = None
+        self._apart = placement != "one" and len(self._names) > 1
+        """Whether hosts play a day each for itself: until one is found to need another."""
         self._losses = 0
         self._broken_off = False
         self._writer = DayWriter(store, behind=placement != "inline")
@@ -247,8 +249,11 @@ class League:
         if minute is not None and minute >= self.config.days * MINUTES_PER_DAY:
             minute = None  # nobody is woken after the last day
         if minute is not None and minute // MINUTES_PER_DAY <= self._day:
-            self._dirty = True
-            self._play(minute)
+            begins, self._dirty = not self._dirty, True
+            if not (self._apart and begins):
+                self._play(minute)
+            elif not self._play_apart(minute):
+                return self._play_together()
             return []
         written = []
         if self._dirty:
@@ -303,6 +308,28 @@ class League:
             quiet = not active and any(self._waits.values())
             if quiet:
                 active = [name for name, waits in self._waits.items() if waits]
+
+    def _play_apart(self, minute: int) -> bool:
+        """Has each host play the day for itself; whether that came to the same as together."""
+        later: dict[str, list[Any]] = {}
+        kept = True
+        days = self.hosts.play_apart(minute, (self._day + 1) * MINUTES_PER_DAY)
+        for name, day in days.items():
+            kept = kept and day.kept
+            self._wakes[name] = day.next_wake
+            self._messages += day.handled
+            for host, mail in day.later.items():
+                later.setdefault(host, []).append(mail)
+        return kept and (not later or self.hosts.hear(later))
+
+    def _play_together(self) -> list[WrittenDay]:
+        """Goes back to the morning, to play this day and all others round by round."""
+        self._apart = False
+        written = self._writer.flush()
+        self.store.discard_day()
+        self._mark = written[-1].mark if written else self._mark
+        self._restore()
+        return written
 
     def _alone_until(self, host: str) -> int:
         """The first minute at which another host, or the league, has something to do."""

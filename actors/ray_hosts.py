@@ -25,7 +25,7 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from actors.cast import Cast
 from actors.guard import JournalRow
-from actors.host import DayRecords, Host, Report, Saved
+from actors.host import DayApart, DayRecords, Host, Report, Saved
 from actors.local_ray import start_ray
 from actors.lost import HostLost
 from services.config import RunConfig
@@ -98,6 +98,22 @@ class HostActor:
             return report._replace(outbound=mail)  # type: ignore[arg-type]
         head = report._replace(outbound=dict.fromkeys(mail))  # type: ignore[arg-type]
         return head, *(mail.get(peer) for peer in self.peers)
+
+    def play_apart(self, minute: int, until: int) -> DayApart:
+        """A day without the other hosts; what is kept back comes packed."""
+        self._open.wait()
+        day = self.host.play_apart(minute, until)
+        packed = {
+            host: ([sent for sent, _ in mail], pack(message for _, message in mail))
+            for host, mail in day.later.items()
+        }
+        return day._replace(later=packed)  # type: ignore[arg-type]
+
+    def hear(self, batches: list[tuple[list[int], bytes]]) -> bool:
+        """What the hosts, this one too, have kept back for this one."""
+        return self.host.hear(
+            [x for sent, batch in batches for x in zip(sent, unpack(batch), strict=True)]
+        )
 
     def end_day(self) -> DayRecords:
         """The day's records."""
@@ -203,6 +219,15 @@ class RayHosts:
         return self._reports(
             {name: self._call(name, "work", *about, *inbound.get(name, ())) for name in names}
         )
+
+    def play_apart(self, minute: int, until: int) -> dict[str, DayApart]:
+        """A day on each host without the others."""
+        return self._get({n: a.play_apart.remote(minute, until) for n, a in self._actors.items()})
+
+    def hear(self, mail: dict[str, list[Any]]) -> bool:
+        """Hands over the silent mail of such a day (packed)."""
+        calls = {n: self._actors[n].hear.remote(batches) for n, batches in mail.items()}
+        return all(self._get(calls).values())
 
     def end_day(self) -> list[DayRecords]:
         """Collects the day's records of all hosts."""

@@ -62,6 +62,7 @@ class TownQuote(Payload):
     """What a town has to sell, as it tells the routers every morning."""
 
     internal: ClassVar[bool] = True
+    silent: ClassVar[bool] = True
     type: Literal["town_quote"] = "town_quote"
     channel: ClassVar[Channel] = "comm"
     town: str

@@ -28,8 +28,8 @@ from services.economy.town import Town, Turn
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 
-EventRow = tuple[int, int, str, int, str, str, str]
-"""(minute, round, agent, ordinal, kind, subject, body as JSON), as the run store has it."""
+EventRow = tuple[int, int, str, int, str | None, str, str, str]
+"""(minute, round, agent, ordinal, cause, kind, subject, body as JSON), as the run store has it."""
 
 
 def replay(setup: TownSetup, rows: Iterable[EventRow], exchange: str = "exchange") -> Town:
@@ -73,7 +73,7 @@ class Replay:
         Raises:
             HanseError: the row does not fit.
         """
-        minute, _, _, _, kind, subject, text = self._row = row
+        minute, _, _, _, _, kind, subject, text = self._row = row
         if kind == "action":
             self._act(minute, subject, json.loads(text))
         elif kind == "turn_missed":
@@ -182,7 +182,7 @@ class Replay:
 
     def _error(self, what: str) -> HanseError:
         assert self._row is not None
-        minute, _, agent, ordinal, kind, subject, _ = self._row
+        minute, _, agent, ordinal, _, kind, subject, _ = self._row
         clock = minute % MINUTES_PER_DAY
         return HanseError(
             f"event log: row {agent}#{ordinal} ({kind} of {subject or 'the town'}, day"

@@ -59,11 +59,11 @@ class Desk:
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """The bodies of all events of a kind."""
-        return [json.loads(e[6]) for e in self.context.events if e[4] == kind]
+        return [json.loads(e[7]) for e in self.context.events if e[5] == kind]
 
     def actions(self) -> list[tuple[str, str]]:
         """Who has done what, in order."""
-        return [(e[5], json.loads(e[6])["tool"]) for e in self.context.events if e[4] == "action"]
+        return [(e[6], json.loads(e[7])["tool"]) for e in self.context.events if e[5] == "action"]
 
 
 def turns(messages: list[Message]) -> list[Message]:

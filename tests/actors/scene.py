@@ -115,4 +115,4 @@ def missed(payload: Payload) -> tuple[str, str]:
 
 
 def events(day: DayRecords, kind: str) -> list[dict[str, Any]]:
-    return [json.loads(row[6]) for row in day.events if row[4] == kind]
+    return [json.loads(row[7]) for row in day.events if row[5] == kind]

@@ -85,7 +85,7 @@ def test_a_message_that_nobody_handles_is_noted_in_the_event_log() -> None:
     context = Context("idler", now=600)
     sent = Agent("idler").receive(context.incoming("alice", Note(number=1)), context)
     assert sent == []
-    [(minute, round_, agent, ordinal, kind, subject, body)] = context.events
+    [(minute, round_, agent, ordinal, _, kind, subject, body)] = context.events
     assert (minute, round_, agent, ordinal, kind, subject) == (
         600, 0, "idler", 1, "unhandled", "alice",
     )  # fmt: skip

@@ -54,7 +54,7 @@ class WithWatchman(Cast):
 
 
 def calls(folder: Path) -> list[str]:
-    return [row[9] for row in Run(folder).rows("messages", "sender = 'watchman'")]
+    return [row[-1] for row in Run(folder).rows("messages", "sender = 'watchman'")]
 
 
 def test_a_users_own_agent_plays_along_and_goes_on_after_a_resume(tmp_path: Path) -> None:

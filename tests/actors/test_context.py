@@ -85,7 +85,7 @@ def test_events_ledger_entries_and_their_order_share_one_counter() -> None:
     assert context.ledger == [
         (540, 2, "exchange", 2, "farmer_A", "cash", "revenue", 1_000_000, "D1")
     ]
-    assert [json.loads(row[6]) for row in context.events] == [
+    assert [json.loads(row[7]) for row in context.events] == [
         {"qty": 3, "price": 0.1},
         {"given": "as JSON"},
     ]
@@ -126,3 +126,15 @@ def test_a_fork_that_is_absorbed_counts_as_if_it_had_been_the_context_itself() -
     for name in ("outbox", "events", "ledger", "figures", "wakes", "number", "entries"):
         assert getattr(other, name) == getattr(plain, name)
     assert other.rng("bids").random() == plain.rng("bids").random()
+
+
+def test_what_is_sent_and_recorded_names_the_message_that_is_being_handled() -> None:
+    context = Context("alice", now=540)
+    assert context.send("bob", Text(text="hi")).cause is None
+    context.handled = context.incoming("zoe", Text(text="tell bob"), number=4)
+    assert context.send("bob", Text(text="zoe says hi")).cause == "zoe#4"
+    assert context.send("bob", Text(text="as ever"), cause="").cause is None
+    answer = context.reply(context.handled, Text(text="told"))
+    assert (answer.in_reply_to, answer.cause) == ("zoe#4", None), "said once is enough"
+    context.record("told", "bob", {})
+    assert context.events[-1][4] == "zoe#4"

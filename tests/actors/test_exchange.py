@@ -10,7 +10,7 @@ from actors.exchange import Join, TurnMissed
 from services.economy.catalogue import GREEN
 from services.economy.commands import SendMessage, ViewTrialBalance, WaitForNextDay
 from services.messages import Letter, Text
-from tests.actors.desk import FARMER, ROASTER, SHOP, Desk, turn_of
+from tests.actors.desk import FARMER, ROASTER, SHOP, Desk, turn_of, turns
 
 
 def test_the_opening_balances_are_booked_before_anything_happens() -> None:
@@ -101,7 +101,7 @@ def test_a_command_without_a_turn_is_stray() -> None:
     desk.tell("somebody", ViewTrialBalance(), asked[0])
     desk.answer(asked)
     assert [firm for firm, _ in desk.actions()] == [FARMER, ROASTER, SHOP]
-    strays = [e[5] for e in desk.context.events if e[4] == "stray_command"]
+    strays = [e[6] for e in desk.context.events if e[5] == "stray_command"]
     assert strays == [FARMER, FARMER, "somebody"]
 
 
@@ -211,3 +211,44 @@ def test_an_exchange_read_back_goes_on_as_if_nothing_had_happened() -> None:
     assert turn_of(mornings[1][0]).result is not None
     assert turn_of(mornings[1][0]).observation is not None
     assert first.exchange.save() == second.exchange.save()
+
+
+LETTER = SendMessage(recipient=FARMER, title="coffee", body="?")
+
+
+def test_a_turn_comes_from_the_message_that_brought_its_news_or_from_the_last_command() -> None:
+    desk = Desk()
+    morning = desk.wake(540)
+    assert [m.cause for m in morning] == [None, None, None], "nobody's message begins the day"
+    sent = desk.answer(morning, WaitForNextDay(), ViewTrialBalance(), LETTER)
+    [called] = turns(sent)
+    assert (called.recipient, called.cause) == (FARMER, f"{SHOP}#1"), "it waited, and has a letter"
+    desk.answer([called])
+    assert {m.recipient: m.cause for m in desk.wake(570)}[ROASTER] == f"{ROASTER}#1"
+
+
+def test_what_happens_in_the_town_names_the_command_that_brought_it_about() -> None:
+    desk = Desk()
+    sent = desk.answer(desk.wake(540), WaitForNextDay(), WaitForNextDay(), LETTER)
+    causes = [(row[4], row[6]) for row in desk.context.events if row[5] == "action"]
+    assert causes == [(f"{firm}#1", firm) for firm in (FARMER, ROASTER, SHOP)]
+    [letter] = [m for m in sent if isinstance(m.payload, Letter)]
+    assert letter.cause == f"{SHOP}#1"
+
+
+def test_what_comes_with_the_time_of_day_has_no_cause() -> None:
+    desk = Desk()
+    desk.answer(desk.wake(540))
+    desk.wake(1140)
+    [evening] = [row for row in desk.context.events if row[5] == "day_end"]
+    assert evening[4] is None
+
+
+def test_causes_survive_the_end_of_a_day() -> None:
+    desk = Desk()
+    desk.answer(desk.wake(540), ViewTrialBalance())
+    saved = msgpack.unpackb(msgpack.packb(desk.exchange.save()), strict_map_key=False)
+    again = Desk()
+    again.exchange.load(saved)
+    assert again.exchange.save() == desk.exchange.save()
+    assert {m.recipient: m.cause for m in again.wake(570)} == {FARMER: f"{FARMER}#1"}

@@ -89,7 +89,7 @@ def diary(of: Host, name: str) -> list[str]:
 
 def events(of: Host, kind: str) -> list[tuple[str, dict[str, Any]]]:
     """(subject, body) of the day's events of a kind; the day ends with that."""
-    return [(row[5], json.loads(row[6])) for row in of.end_day().events if row[4] == kind]
+    return [(row[6], json.loads(row[7])) for row in of.end_day().events if row[5] == kind]
 
 
 def play(of: Host, minute: int, inbound: list[Message], rounds: int = 9) -> list[Report]:
@@ -200,7 +200,7 @@ def test_a_full_mailbox_refuses_what_comes_last_and_counts_it() -> None:
     assert diary(here, "bob") == ["zoe#6: hello"]
     day = here.end_day()
     assert day.counters == {"mail_refused": 2}
-    [refused] = [json.loads(row[6]) for row in day.events if row[4] == "mail_refused"]
+    [refused] = [json.loads(row[7]) for row in day.events if row[5] == "mail_refused"]
     assert refused == {"count": 2, "limit": 3}
     here.work(542, 0, [mail("ann", "zoe", 7)])
     assert diary(here, "ann")[-1] == "zoe#7: hello", "the next minute has room again"
@@ -213,7 +213,7 @@ def test_mail_to_nobody_is_undeliverable_noted_and_counted() -> None:
     assert diary(here, "ann")[-1] == "ann#2: still here"
     day = here.end_day()
     assert day.counters == {"undeliverable": 1}
-    [body] = [json.loads(row[6]) for row in day.events if row[4] == "undeliverable"]
+    [body] = [json.loads(row[7]) for row in day.events if row[5] == "undeliverable"]
     assert body == {"message": "ann#1", "to": "nobody"}
 
 
@@ -259,8 +259,8 @@ def test_the_days_records_are_handed_over_once() -> None:
     play(here, 541, [mail("ann", "zoe", 1, "to bob: hello")])
     day = here.end_day()
     [row] = day.messages
-    assert row == (541, 0, "ann", 1, "bob", "comm", "text", None, None, '{"text":"hello"}')
-    assert [(r[0], r[1], r[2], r[3], r[4]) for r in day.events] == [
+    assert row == (541, 0, "ann", 1, "bob", "comm", "text", None, "zoe#1", None, '{"text":"hello"}')
+    assert [(r[0], r[1], r[2], r[3], r[5]) for r in day.events] == [
         (541, 0, "ann", 1, "note"),
         (541, 0, "ann", 2, "note"),
         (541, 0, "bob", 1, "note"),

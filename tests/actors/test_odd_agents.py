@@ -98,7 +98,7 @@ def played(strategy: type[Strategy], folder: Path) -> tuple[RunResult, Run]:
 
 def kinds(run: Run) -> Counter[tuple[str, str]]:
     """(kind, subject) of all events."""
-    return Counter((row[4], row[5]) for row in run.rows("events"))
+    return Counter((row[5], row[6]) for row in run.rows("events"))
 
 
 @pytest.mark.parametrize("strategy", [Dreamer, Chatterbox, Impostor, Forger, Bookkeeper, Smuggler])
@@ -143,7 +143,7 @@ def test_a_command_is_what_its_model_makes_of_it_and_rubbish_costs_the_turn(
     tmp_path: Path,
 ) -> None:
     _, run = played(Smuggler, tmp_path / "run")
-    roasts = [json.loads(row[6]) for row in run.rows("events", "subject = 'roaster_A'")]
+    roasts = [json.loads(row[7]) for row in run.rows("events", "subject = 'roaster_A'")]
     actions = [body for body in roasts if body.get("tool") == "roast"]
     assert actions and all(body["args"]["qty_kg"] == 5 for body in actions)
     assert kinds(run)["turn_missed", "roaster_A"] > 3

@@ -108,7 +108,7 @@ def test_an_agent_that_sleeps_costs_itself_its_turn_and_delays_nobody_for_long(
     assert spent < 15
     assert result.counters["turns_missed"] >= 1
     missed = list(Run(tmp_path / "run").rows("events", "kind = 'turn_missed'"))
-    assert {row[5] for row in missed} == {"roaster_A"}
+    assert {row[6] for row in missed} == {"roaster_A"}
 
 
 def test_a_strategy_that_a_host_cannot_import_is_one_line(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class Play:
         minute = self.town.state.minute
         for kind, subject, body in records.events:
             text = body if isinstance(body, str) else json.dumps(body)
-            self.rows.append((minute, 0, "exchange", len(self.rows) + 1, kind, subject, text))
+            self.rows.append((minute, 0, "exchange", len(self.rows) + 1, None, kind, subject, text))
             body = json.loads(text)
             self.events.append((kind, subject, body))
             if kind == "deal" and body["unit_price"] < 0:

@@ -68,7 +68,7 @@ def test_the_log_of_random_firms_gives_their_town_again(
 
 def test_commands_alone_suffice_for_the_rest_follows_from_them() -> None:
     game = play(scripted(HANSE), "scripted").run()
-    commands = [row for row in game.rows if row[4] == "action"]
+    commands = [row for row in game.rows if row[5] == "action"]
     assert replay(scripted(HANSE), commands).dump() == game.town.dump()
 
 
@@ -108,12 +108,12 @@ def two_days() -> Play:
 
 
 def changed(row: EventRow, **body: Any) -> EventRow:
-    return (*row[:6], json.dumps(json.loads(row[6]) | body))
+    return (*row[:7], json.dumps(json.loads(row[7]) | body))
 
 
 def actions(game: Play) -> list[int]:
     """Where in the log the actions stand."""
-    return [at for at, row in enumerate(game.rows) if row[4] == "action"]
+    return [at for at, row in enumerate(game.rows) if row[5] == "action"]
 
 
 def refused(rows: list[EventRow], setup: TownSetup | None = None) -> str:
@@ -127,7 +127,7 @@ def refused(rows: list[EventRow], setup: TownSetup | None = None) -> str:
 def test_a_row_of_another_firm_is_named(two_days: Play) -> None:
     at = actions(two_days)[30]
     rows: list[EventRow] = list(two_days.rows)
-    rows[at] = (*rows[at][:5], "farmer_C", rows[at][6])
+    rows[at] = (*rows[at][:6], "farmer_C", rows[at][7])
     message = refused(rows)
     assert f"row exchange#{at + 1} (action of farmer_C, day 0, " in message
     assert "turn, not farmer_C's" in message
@@ -170,7 +170,7 @@ def test_a_row_that_holds_no_command_is_named(
 
 def test_a_turn_that_nobody_had_cannot_have_been_missed(two_days: Play) -> None:
     at = actions(two_days)[0]
-    row = (540, 0, "exchange", 999, "turn_missed", "farmer_C", "{}")
+    row = (540, 0, "exchange", 999, None, "turn_missed", "farmer_C", "{}")
     assert "farmer_C has no turn to miss" in refused([*two_days.rows[:at], row])
 
 
