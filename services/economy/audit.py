@@ -63,20 +63,16 @@ def statement(firm: FirmState) -> Statement:
     )
 
 
-def lowest_asks(world: World) -> dict[str, dict[str, float]]:
-    """The lowest open asking price by firm and item, dollars."""
-    lowest: dict[tuple[str, str], float] = {}
-    for _, seller, item, _, price, _, _, _, _ in world.state.listings.values():
-        key = seller, item
-        if key not in lowest or price < lowest[key]:
-            lowest[key] = price
-    asks: dict[str, dict[str, float]] = {}
-    for (seller, item), price in lowest.items():
-        asks.setdefault(seller, {})[item] = price
+def lowest_asks(world: World, firm: FirmState) -> dict[str, float]:
+    """A firm's lowest open asking price by item, dollars."""
+    asks: dict[str, float] = {}
+    for _, _, item, _, price, _, _, _, _ in world.listings_of[firm.name].values():
+        if item not in asks or price < asks[item]:
+            asks[item] = price
     return asks
 
 
-def day_figures(world: World, firm: FirmState, asks: dict[str, float]) -> dict[str, Any]:
+def day_figures(world: World, firm: FirmState) -> dict[str, Any]:
     """The figures of a firm at the end of a day, for the run store; dollars and kilograms."""
     b = firm.balances
     return {
@@ -91,10 +87,10 @@ def day_figures(world: World, firm: FirmState, asks: dict[str, float]) -> dict[s
         "net_income": dollars(firm.net_income()),
         "revenue": dollars(-b["revenue"] - b["sale_reversal"]),
         "pending_inbound_kg": firm.committed - firm.on_hand,
-        "open_listings": world.open_listings_of[firm.name],
+        "open_listings": len(world.listings_of[firm.name]),
         "messages_sent": firm.messages_today,
         "deals": firm.deals,
         "retail_prices": dict(firm.retail_prices),
-        "asking_prices": asks,
+        "asking_prices": lowest_asks(world, firm),
         "bankrupt": not firm.live,
     }

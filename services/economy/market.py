@@ -43,19 +43,14 @@ class Market:
         listing = Listing(world.new_id("L"), firm.name, item, qty, price, terms, state.day, minute)
         if world.rules.honest_listings:
             self._supersede(listing)
-        state.listings[listing.id] = listing
-        world.open_listings_of[firm.name] += 1
+        world.add_listing(listing)
         return listing.id
 
     def _supersede(self, new: Listing) -> None:
         """One live listing of an item for each seller: the new one takes over pending bids."""
         world = self.world
-        old = [
-            listing
-            for listing in world.state.listings.values()
-            if listing.seller == new.seller and listing.item == new.item
-        ]
-        for listing in old:
+        own = world.listings_of[new.seller].values()
+        for listing in [listing for listing in own if listing.item == new.item]:
             for offer in list(world.offers_to[new.seller].values()):
                 if offer.listing == listing.id:
                     world.add_offer(offer._replace(listing=new.id))
@@ -265,7 +260,7 @@ class Market:
     def end_trade_of(self, firm: FirmState) -> None:
         """Bankruptcy under the rules ``hanse``: listings close and bids on both sides lapse."""
         world = self.world
-        for listing in [x for x in world.state.listings.values() if x.seller == firm.name]:
+        for listing in list(world.listings_of[firm.name].values()):
             self.close_listing(listing, "closed", f"{firm.name} is bankrupt")
         for offer in list(world.offers_by[firm.name].values()):
             world.resolve_offer(offer, "rejected")

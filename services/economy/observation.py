@@ -81,7 +81,7 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
         stock={item: kg for item, kg in firm.kg.items() if kg},
         incoming={item: kg for item, kg in firm.incoming.items() if kg},
         stock_cap=firm.stock_cap,
-        open_listings=world.open_listings_of[firm.name],
+        open_listings=len(world.listings_of[firm.name]),
         pending_offers_in=len(world.offers_to[firm.name]),
         pending_offers_out=len(world.offers_by[firm.name]),
         unread_letters=unread,

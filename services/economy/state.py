@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import msgpack
@@ -37,6 +38,8 @@ EQUITY: Final = ("capital", "reconciliation", "estate")
 debts); ``estate`` the income of a firm after its bankruptcy under the rules ``hanse``."""
 ACCOUNTS: Final = (*ASSETS, "accounts_payable", "clearing", *INCOME, *EQUITY)
 """``clearing`` is empty between commands: it joins the two sides of a return."""
+_assets: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*ASSETS)
+_income: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*INCOME)
 
 
 @dataclass(slots=True)
@@ -86,12 +89,11 @@ class FirmState:
     def equity(self) -> int:
         """Assets less what is owed, micro-dollars."""
         b = self.balances
-        return sum(b[a] for a in ASSETS) + b["accounts_payable"]
+        return sum(_assets(b)) + b["accounts_payable"]
 
     def income(self) -> int:
         """Net income in the ledger so far, micro-dollars (note, S9)."""
-        b = self.balances
-        return -sum(b[a] for a in INCOME)
+        return -sum(_income(self.balances))
 
     def net_income(self) -> int:
         """The score: net income, as it stood at bankruptcy if the rules freeze it there."""

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from services.economy import commands as c
 from services.economy import state as s
 from services.economy.abroad import Abroad
-from services.economy.audit import Statement, day_figures, lowest_asks, statement
+from services.economy.audit import Statement, day_figures, statement
 from services.economy.commands import COMMANDS
 from services.economy.demand import Demand
 from services.economy.invoicing import Invoicing
@@ -310,10 +310,8 @@ class Town:
         self.invoicing.charge_late_fees()
         self.upkeep.write_down(state.firms.values())
         self.market.expire()
-        asks = lowest_asks(self.world)
         for firm in state.firms.values():
-            figures = day_figures(self.world, firm, asks.get(firm.name, {}))
-            self.figures.append((state.day, firm.name, figures))
+            self.figures.append((state.day, firm.name, day_figures(self.world, firm)))
         self.world.event("day_end", "", {"day": state.day})
         self._forget()
         last = self.setup.days - 1

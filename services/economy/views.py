@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import filterfalse
 from operator import attrgetter
 
 from services.economy import commands as c
@@ -40,7 +41,11 @@ class Views:
 
     def listings(self, firm: FirmState, command: c.ViewListings) -> ListingsView:
         """Open listings, oldest first."""
-        rows: Iterable[Listing] = self.world.state.listings.values()
+        listings = self.world.state.listings
+        rows: Iterable[Listing] = listings.values()
+        if command.only_others:
+            own = self.world.listings_of[firm.name]
+            rows = map(listings.__getitem__, filterfalse(own.__contains__, listings))
         item = command.item_id
         if item is not None:
             rows = [r for r in rows if r.item == item]
@@ -51,9 +56,6 @@ class Views:
                 for r in rows
                 if (held := firms[r.seller].kg.get(r.item, 0)) > 0
             ]
-        if command.only_others:
-            name = firm.name
-            rows = [r for r in rows if r.seller != name]
         return listings_view(tuple(rows))
 
     def offers(self, firm: FirmState, command: c.ViewOffers) -> OffersView:
@@ -169,16 +171,20 @@ class Views:
             invoices = [i for i in invoices if who == (i.issuer if payer else i.payer)]
         ordered = sorted(invoices, key=_by_due_day)
         rows = []
+        limit = command.limit
         overdue = total = 0
         for nth, i in enumerate(ordered):
             days = i.due_day - today
-            outstanding = i.outstanding()
+            # As Invoice.outstanding, without a call for each: the invoices are all open.
+            outstanding = i.amount + i.late_fees - i.credited - i.paid_amount
+            if outstanding < 0:
+                outstanding = 0
             total += outstanding
             if days < 0:
                 overdue += 1
             elif command.only_overdue:
                 continue
-            if nth < command.limit:
+            if nth < limit:
                 rows.append(
                     InvoiceRow(
                         i.id,

@@ -46,7 +46,8 @@ class World:
         self.state = self._found() if state is None else state
         self.offers_to: dict[str, dict[str, Offer]] = {}
         self.offers_by: dict[str, dict[str, Offer]] = {}
-        self.open_listings_of: dict[str, int] = {}
+        self.listings_of: dict[str, dict[str, Listing]] = {}
+        """Each firm's open listings, oldest first."""
         self.owed_by: dict[str, list[Invoice]] = {}
         """Each firm's open invoices to pay, oldest first."""
         self.owed_to: dict[str, list[Invoice]] = {}
@@ -90,12 +91,12 @@ class World:
         firms = self.state.firms
         self.offers_to = {name: {} for name in firms}
         self.offers_by = {name: {} for name in firms}
-        self.open_listings_of = dict.fromkeys(firms, 0)
+        self.listings_of = {name: {} for name in firms}
         for offer in self.state.offers.values():
             self.offers_to[offer.seller][offer.id] = offer
             self.offers_by[offer.buyer][offer.id] = offer
         for listing in self.state.listings.values():
-            self.open_listings_of[listing.seller] += 1
+            self.listings_of[listing.seller][listing.id] = listing
         self.owed_by = {name: [] for name in firms}
         self.owed_to = {name: [] for name in firms}
         self.deals_of = {name: [] for name in firms}
@@ -170,15 +171,19 @@ class World:
         firm.incoming[item] += kg
         firm.committed += kg
 
+    def add_listing(self, listing: Listing) -> None:
+        """Files an open listing."""
+        self.state.listings[listing.id] = listing
+        self.listings_of[listing.seller][listing.id] = listing
+
     def replace_listing(self, listing: Listing) -> None:
         """Puts a changed listing in its place, or away if it is no longer open."""
-        state = self.state
         if listing.status == "open":
-            state.listings[listing.id] = listing
+            self.add_listing(listing)
             return
-        del state.listings[listing.id]
-        self.open_listings_of[listing.seller] -= 1
-        state.closed_listings[listing.id] = listing
+        del self.state.listings[listing.id]
+        del self.listings_of[listing.seller][listing.id]
+        self.state.closed_listings[listing.id] = listing
 
     def add_offer(self, offer: Offer) -> None:
         """Files a pending offer."""
