@@ -190,6 +190,20 @@ class ViewOffers(View):
     direction: Literal["incoming", "outgoing", "all"] = "all"
     status: Literal["pending", "all"] = "pending"
 
+    def log_body(self) -> str:
+        """As of any payload, but from a table: it is the most frequent command."""
+        return _VIEW_OFFERS[self.direction, self.status]
+
+
+_VIEW_OFFERS: Final = {
+    ("all", "pending"): "{}",
+    ("all", "all"): '{"status":"all"}',
+    ("incoming", "pending"): '{"direction":"incoming"}',
+    ("incoming", "all"): '{"direction":"incoming","status":"all"}',
+    ("outgoing", "pending"): '{"direction":"outgoing"}',
+    ("outgoing", "all"): '{"direction":"outgoing","status":"all"}',
+}
+
 
 class ViewDeals(View):
     """Own deals: goods under way by default, or all that are still remembered."""

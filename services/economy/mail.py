@@ -18,7 +18,7 @@ class Mail:
         self.outbox: list[StoredLetter] = []
         """Letters written since the exchange last handed them over."""
 
-    def send(self, firm: FirmState, command: SendMessage) -> str:
+    def send(self, firm: FirmState, command: SendMessage) -> tuple[str, None]:
         """Stores a letter and wakes its recipient; returns the letter's id.
 
         Raises:
@@ -49,7 +49,7 @@ class Mail:
         firm.messages_sent += 1
         self.outbox.append(letter)
         world.wake(letter.recipient, "message")
-        return letter.id
+        return letter.id, None
 
     def view(self, firm: FirmState, command: ViewMessages) -> LettersView:
         """Heads of letters received, or with counterparty ``self`` of those sent; newest first."""

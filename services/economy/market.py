@@ -23,7 +23,7 @@ class Market:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def post_listing(self, firm: FirmState, command: PostListing) -> str:
+    def post_listing(self, firm: FirmState, command: PostListing) -> tuple[str, None]:
         """Offers stock for sale; returns the listing's id. The stock is not set aside.
 
         Raises:
@@ -44,7 +44,7 @@ class Market:
         if world.rules.honest_listings:
             self._supersede(listing)
         world.add_listing(listing)
-        return listing.id
+        return listing.id, None
 
     def _supersede(self, new: Listing) -> None:
         """One live listing of an item for each seller: the new one takes over pending bids."""

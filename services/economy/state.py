@@ -294,12 +294,22 @@ def dump(state: TownState) -> bytes:
 
 
 def load(data: bytes) -> TownState:
-    """Reads :func:`dump` back, and checks every value.
+    """Reads :func:`dump` back, and checks every value. Equal texts become one object, as before.
 
     Raises:
         ValueError: the bytes do not hold a town's state.
     """
-    plain = msgpack.unpackb(data, strict_map_key=False)
+    known: dict[str, str] = {}
+
+    def shared(row: list[Any]) -> list[Any]:
+        return [known.setdefault(x, x) if type(x) is str else x for x in row]
+
+    def shared_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+        return {known.setdefault(k, k) if type(k) is str else k: value for k, value in pairs}
+
+    plain = msgpack.unpackb(
+        data, strict_map_key=False, list_hook=shared, object_pairs_hook=shared_keys
+    )
     for name, kind in _TABLES.items():
         names = _FIELDS[kind]
         plain[name] = {key: dict(zip(names, row, strict=True)) for key, row in plain[name].items()}

@@ -65,7 +65,7 @@ class Records(NamedTuple):
     """(day, firm, figures) for each firm and day that has ended."""
 
 
-_Handler = Callable[[FirmState, Any], Any]
+_Handler = Callable[[FirmState, Any], Payload | tuple[str, Payload | None] | None]
 
 
 class Town:
@@ -115,6 +115,8 @@ class Town:
             c.ReadMessage: self.mail.read,
         }
         self._handlers = {k: (str(k.model_fields["type"].default), h) for k, h in handlers.items()}
+        self._done = {tool: success(tool, None, None) for tool, _ in self._handlers.values()}
+        """What a command gives back that has nothing to tell."""
         if state is None:
             self._push(OPENS, _OPEN)
             self._push(CLOSES, _CLOSE)
@@ -163,8 +165,13 @@ class Town:
         if state.closed_on is not None:
             return []
         available, firms, reasons = state.available_at, state.firms, state.reasons
-        due = [firms[name] for name in bucket if available.get(name) == minute]
-        if insolvent := [f for f in due if f.balances["cash"] < 0 and f.live]:
+        due, insolvent = [], []
+        for name in bucket:
+            if available.get(name) == minute:
+                due.append(firm := firms[name])
+                if firm.balances["cash"] < 0 and firm.live:
+                    insolvent.append(firm)
+        if insolvent:
             self._declare_bankrupt(insolvent)
             if self.closed:
                 return []
@@ -178,8 +185,6 @@ class Town:
         firm = self.state.firms[name]
         known = self._handlers.get(type(command))
         tool, handler = known or (str(command.type), _unknown)  # type: ignore[attr-defined]
-        new_id: str | None = None
-        data: Payload | None = None
         try:
             outcome = handler(firm, command)
         except Refusal as refusal:
@@ -187,15 +192,16 @@ class Town:
             result = Result.trusted(command=tool, ok=False, code=code, detail=refusal.detail)
             self._record_action(name, tool, command, f'"error","error_code":"{code}"')
         else:
-            if isinstance(outcome, str):
-                new_id = outcome
+            status = '"success"'
+            if outcome is None:
+                result = self._done[tool]
             elif isinstance(outcome, tuple):
                 new_id, data = outcome
+                result = success(tool, new_id, data)
+                status = f'"success","new_id":"{new_id}"'
             else:
-                data = outcome
-            result = success(tool, new_id, data)
-            created = f'"success","new_id":"{new_id}"' if new_id else '"success"'
-            self._record_action(name, tool, command, created)
+                result = success(tool, None, outcome)
+            self._record_action(name, tool, command, status)
         self._after_call(firm, waits=tool == _WAIT)
         return result
 

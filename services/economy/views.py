@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import filterfalse
 from operator import attrgetter
 
 from services.economy import commands as c
@@ -45,7 +44,7 @@ class Views:
         rows: Iterable[Listing] = listings.values()
         if command.only_others:
             own = self.world.listings_of[firm.name]
-            rows = map(listings.__getitem__, filterfalse(own.__contains__, listings))
+            rows = [r for key, r in listings.items() if key not in own]
         item = command.item_id
         if item is not None:
             rows = [r for r in rows if r.item == item]
