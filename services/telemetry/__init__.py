@@ -1,0 +1,1 @@
+"""What a run did, span by span: derived from its log, not written beside it."""
