@@ -81,6 +81,8 @@ class DayWriter:
         cash: dict[str, float] = {}
         for part in records:
             self.store.append(part.messages, part.events, part.ledger, part.metrics)
+            if part.timings is not None:
+                self.store.append(timings=[(day, part.host, part.timings)])
             saved.update(part.saved)
             for _, firm, body in part.metrics:
                 cash[firm] = json.loads(body)["cash"]

@@ -278,7 +278,9 @@ class Exchange(Agent):
             result=self._results.pop(firm, None),
             observation=observation,
         )
-        sent = context.send(firm, turn, cause=self._causes.pop(firm, ""))
+        cause = self._causes.pop(firm, "")
+        # A new day is nobody's doing, whatever the firm or another did last the day before.
+        sent = context.send(firm, turn, cause="" if reason == "morning" else cause)
         self._asked[firm] = f"{self.name}#{sent.number}"
 
     def _sleep(self, context: Context) -> None:

@@ -19,6 +19,8 @@ from actors.context import Clock, Context
 from actors.guard import Guard, JournalRow
 from services.errors import HanseError
 from services.messages import Message
+from services.telemetry import timings
+from services.telemetry.timings import clock as wall_clock
 
 Saved = dict[str, dict[str, Any]]
 """Agent name to its saved state, counters and wake-ups, as plain data."""
@@ -68,6 +70,9 @@ class DayRecords(NamedTuple):
     metrics: list[tuple[Any, ...]]
     saved: Saved
     counters: dict[str, int]
+    host: str
+    timings: bytes | None
+    """When the agents handled what they did; see ``services.telemetry.timings``."""
 
 
 Tap = Callable[[int, int, Sequence[Message]], None]
@@ -89,6 +94,7 @@ class Host:
         turn_timeout: Seconds that a watched agent may take to handle a message.
         mailbox_limit: Messages that one agent accepts from another in a minute; more are refused
             and counted, so that agents who answer each other without end cannot hold the minute.
+        traced: Whether it is noted when each message is handled.
     """
 
     def __init__(
@@ -101,10 +107,12 @@ class Host:
         *,
         turn_timeout: float = 10.0,
         mailbox_limit: int = 10_000,
+        traced: bool = True,
     ) -> None:
         self.name = name
         self.directory = directory
         self.mailbox_limit = mailbox_limit
+        self.traced = traced
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
@@ -113,6 +121,7 @@ class Host:
         self.handling: tuple[str, Message | None] | None = None
         """(agent, message) while a handler runs."""
         self._round_began = 0.0
+        self._anchor = timings.anchor()
         self._make = make
         self._seed = seed
         self._names = sorted(names)
@@ -133,6 +142,9 @@ class Host:
         self._later: dict[str, Later] | None = None
         self._busy: set[str] = set()
         self._rows: list[tuple[Any, ...]] = []
+        self._arrived = 0
+        self._handled: list[timings.Handled] = []
+        self._woken: list[timings.Woken] = []
         self.guard.counters.clear()
         self.guard.journal.clear()
 
@@ -142,7 +154,9 @@ class Host:
         """Minute 0, round 0 of a new run: every agent's ``start``."""
         self.clock.now = self.clock.round = 0
         for name, agent in self.agents.items():
+            began = wall_clock()
             self._call(name, agent.start)
+            self._woken.append((name, 0, began, wall_clock() - began))
         return self._report(0, self._close_round())
 
     def work(
@@ -168,6 +182,7 @@ class Host:
         clock.now = minute
         clock.round = round_
         self._round_began = monotonic()
+        self._arrived = wall_clock()
         if quiet:
             for waiter in self._waiters:
                 if waiter.waits:
@@ -178,15 +193,18 @@ class Host:
         wakes = self._wakes
         while True:
             while wakes and wakes[0][0] <= clock.now:
-                entry = heapq.heappop(wakes)
+                entry = due, name = heapq.heappop(wakes)
                 self._scheduled.discard(entry)
-                self._call(entry[1], self.agents[entry[1]].wake)
+                began = wall_clock()
+                self._call(name, self.agents[name].wake)
+                self._woken.append((name, due, began, wall_clock() - began))
             mail, self._mail = self._mail, []
             mail.sort(key=_delivery_order)
             self._deliver(mail)
             handled += len(mail)
             self.handled += len(mail)
             outbound = self._close_round()
+            self._arrived = wall_clock()
             if clock.now >= alone_until or outbound or self.guard.journal:
                 return self._report(handled, outbound)
             if self._mail:
@@ -230,7 +248,10 @@ class Host:
             if name in self._busy or not self._is_new(message):
                 return False
             clock.now, clock.round = message.sent_at, sent + 1
+            began = wall_clock()
             self._call(name, self.agents[name].handle, message)
+            took = wall_clock() - began
+            self._handled.append((message.sender, message.number, began, began, took))
             context = self.contexts[name]
             if context.outbox or context.wakes:
                 return False
@@ -244,7 +265,7 @@ class Host:
             self._received_at = self.clock.now
             self._received.clear()
         received, limit = self._received, self.mailbox_limit
-        agents, call = self.agents, self._call
+        agents, call, note, arrived = self.agents, self._call, self._handled.append, self._arrived
         refused: dict[str, int] = {}
         for message in mail:
             name = message.recipient
@@ -252,7 +273,9 @@ class Host:
             pair = name, message.sender
             count = received[pair] = received.get(pair, 0) + 1
             if count <= limit:
+                began = wall_clock()
                 call(name, agents[name].handle, message)
+                note((message.sender, message.number, arrived, began, wall_clock() - began))
             else:
                 refused[name] = refused.get(name, 0) + 1
         for name, count in refused.items():
@@ -357,7 +380,15 @@ class Host:
         saved = self._save()
         self._remember(saved)
         counters, self.guard.counters = self.guard.counters, {}
-        return DayRecords(rows, events, ledger, metrics, saved, counters)
+        timed = self._timings()
+        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, timed)
+
+    def _timings(self) -> bytes | None:
+        handled, self._handled = self._handled, []
+        woken, self._woken = self._woken, []
+        if not self.traced:
+            return None
+        return timings.pack(self.name, self._anchor, handled, woken)
 
     def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.

@@ -50,7 +50,13 @@ class League:
     """A run: its agents on their hosts, its clock and its store."""
 
     def __init__(
-        self, config: RunConfig, store: RunStore, cast: Cast, placement: str, hosts: int
+        self,
+        config: RunConfig,
+        store: RunStore,
+        cast: Cast,
+        placement: str,
+        hosts: int,
+        traced: bool = True,
     ) -> None:
         self.config = config
         self.store = store
@@ -59,9 +65,9 @@ class League:
         self.layout = cast.layout(placement, hosts)
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.hosts: Hosts = (
-            InlineHosts(cast, self.layout)
+            InlineHosts(cast, self.layout, traced)
             if placement == "inline"
-            else _ray_hosts(cast, self.layout, placement, store.manifest.id)
+            else _ray_hosts(cast, self.layout, placement, store.manifest.id, traced)
         )
         self._names = sorted(set(self.layout.values()))
         self._wakes: dict[str, int | None] = dict.fromkeys(self._names)
@@ -91,6 +97,7 @@ class League:
         *,
         hosts: int | None = None,
         cast: type[Cast] = Cast,
+        traced: bool = True,
     ) -> League:
         """Starts a new run in a new folder.
 
@@ -99,6 +106,7 @@ class League:
             folder: Where to; it must not exist, or be empty.
             hosts: For placement ``inline``: on how many in-process hosts (default one).
             cast: Who plays; a subclass brings agents of its own into the league.
+            traced: Whether it is noted when each message is handled (``hanse trace``).
 
         Raises:
             HanseError: the folder cannot be used, or a strategy cannot be made.
@@ -115,7 +123,7 @@ class League:
             strategies=fingerprints(firm.strategy for firm in players.firms),
         )
         store = RunStore.create(Path(folder), manifest)
-        return cls._open(config, store, players, placement, number)
+        return cls._open(config, store, players, placement, number, traced)
 
     @classmethod
     def resume(
@@ -125,6 +133,7 @@ class League:
         placement: str | None = None,
         hosts: int | None = None,
         cast: type[Cast] = Cast,
+        traced: bool = True,
     ) -> League:
         """Continues a run after its last whole day; the layout may be another one.
 
@@ -141,7 +150,7 @@ class League:
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
             )
         store = RunStore.open(folder)
-        league = cls._open(config, store, players, place, number)
+        league = cls._open(config, store, players, place, number, traced)
         try:
             league._restore()
         except BaseException:
@@ -151,10 +160,16 @@ class League:
 
     @classmethod
     def _open(
-        cls, config: RunConfig, store: RunStore, cast: Cast, placement: str, hosts: int
+        cls,
+        config: RunConfig,
+        store: RunStore,
+        cast: Cast,
+        placement: str,
+        hosts: int,
+        traced: bool,
     ) -> League:
         try:
-            return cls(config, store, cast, placement, hosts)
+            return cls(config, store, cast, placement, hosts, traced)
         except BaseException:
             store.close()
             raise
@@ -426,7 +441,7 @@ class League:
         }
 
 
-def _ray_hosts(cast: Cast, layout: dict[str, str], placement: str, run: str) -> Hosts:
+def _ray_hosts(*arguments: Any) -> Hosts:
     from actors.ray_hosts import RayHosts
 
-    return RayHosts(cast, layout, placement, run)
+    return RayHosts(*arguments)

@@ -53,6 +53,7 @@ class HostActor:
         layout: dict[str, str],
         peers: list[str],
         folder: str,
+        traced: bool,
     ) -> None:
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -69,6 +70,7 @@ class HostActor:
             layout,
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,
+            traced=traced,
         )
         # The agents stay; what a day brings is freed by reference counts. So the garbage collector
         # need not walk over thousands of agents again and again.
@@ -173,8 +175,11 @@ def resident_bytes() -> int:
 class RayHosts:
     """All hosts of a league, as Ray actors in one namespace."""
 
-    def __init__(self, cast: Cast, layout: dict[str, str], placement: str, run: str) -> None:
+    def __init__(
+        self, cast: Cast, layout: dict[str, str], placement: str, run: str, traced: bool = True
+    ) -> None:
         self._cast = cast
+        self._traced = traced
         self._layout = layout
         self._names = sorted(set(layout.values()))
         self._by_reference = placement == "packed" and len(self._names) > 1
@@ -302,7 +307,14 @@ class RayHosts:
         return remote.options(
             name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0
         ).remote(
-            name, self._config, cast, self._agents_of(name), self._layout, peers, str(Path.cwd())
+            name,
+            self._config,
+            cast,
+            self._agents_of(name),
+            self._layout,
+            peers,
+            str(Path.cwd()),
+            self._traced,
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:

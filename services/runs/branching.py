@@ -12,7 +12,7 @@ from services.runs import database
 from services.runs.checkpoint import Checkpoint
 from services.runs.folder import check_free, new_folder
 from services.runs.run import Run
-from services.runs.schema import LOGGED, first_minute
+from services.runs.schema import BY_DAY, LOGGED, first_minute
 from services.runs.store import create_database
 
 
@@ -86,11 +86,12 @@ def _copy(connection: sqlite3.Connection, day: int) -> None:
             f" (SELECT {table.name} FROM original.checkpoints WHERE day = ?) ORDER BY rowid",
             (day,),
         )
-    connection.execute(
-        "INSERT INTO main.metrics SELECT day, agent, body FROM original.metrics WHERE day <= ?"
-        " ORDER BY day, agent",
-        (day,),
-    )
+    for table in BY_DAY:
+        connection.execute(
+            f"INSERT INTO main.{table.name} SELECT {table.column_list}"
+            f" FROM original.{table.name} WHERE day <= ? ORDER BY {table.order}",
+            (day,),
+        )
     connection.execute(
         "INSERT INTO main.checkpoints SELECT * FROM original.checkpoints WHERE day <= ?", (day,)
     )

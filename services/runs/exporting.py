@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from services.errors import HanseError
 from services.runs import database
 from services.runs.run import Run
-from services.runs.schema import TABLES
+from services.runs.schema import EXPORTED
 from services.runs.sheets import Sheet, sheet
 
 Format = Literal["parquet", "csv", "log"]
@@ -43,7 +43,7 @@ def export(folder: Path, target: Path, format: Format) -> list[Path]:
         known = ", ".join(get_args(Format))
         raise HanseError(f"unknown export format {format!r}; choose one of: {known}")
     run = Run(folder)
-    names = [LOG_FILE] if format == "log" else [f"{name}.{format}" for name in TABLES]
+    names = [LOG_FILE] if format == "log" else [f"{name}.{format}" for name in EXPORTED]
     paths = [target / name for name in names]
     try:
         _check_absent(paths)
@@ -87,7 +87,7 @@ def _write_tables(paths: list[Path], run: Run, write: Callable[[Path, Sheet], No
     written = []
     try:
         with database.reading(run.database) as connection:
-            for table, path in zip(TABLES.values(), paths, strict=True):
+            for table, path in zip(EXPORTED.values(), paths, strict=True):
                 write(path, sheet(connection, table))
                 written.append(path)
     except BaseException:

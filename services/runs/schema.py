@@ -191,10 +191,46 @@ METRICS = Table(
     appended=False,
 )
 
+TIMINGS = Table(
+    name="timings",
+    columns={"day": _INTEGER, "host": _TEXT, "body": "BLOB NOT NULL"},
+    key=("day", "host"),
+    identity=("day", "host"),
+    appended=False,
+)
+"""When, by the clock on the wall, a host's agents handled the messages of a day."""
+SPANS = Table(
+    name="spans",
+    columns={
+        "day": _INTEGER,
+        "agent": _TEXT,
+        "span_id": _TEXT,
+        "trace_id": _TEXT,
+        "parent_id": _OPTIONAL,
+        "name": _TEXT,
+        "kind": _TEXT,
+        "began": _INTEGER,
+        "ended": _INTEGER,
+        "minute": _INTEGER,
+        "status": _TEXT,
+        "body": _TEXT,
+    },
+    key=("day", "agent", "span_id"),
+    identity=("day", "agent", "span_id"),
+    appended=False,
+)
+"""Spans that do not follow from messages and events: days, checkpoints, users' own."""
+
 LOGGED = (MESSAGES, EVENTS, LEDGER)
 """The tables that make up the event log."""
 
-TABLES = {table.name: table for table in (*LOGGED, METRICS)}
+BY_DAY = (METRICS, TIMINGS, SPANS)
+"""The tables beside it, which have no part in its digest."""
+
+EXPORTED = {table.name: table for table in (*LOGGED, METRICS, SPANS)}
+"""What other programs can read; timings are packed."""
+
+TABLES = {table.name: table for table in (*LOGGED, *BY_DAY)}
 """Every table that a run's rows go to."""
 
 _OTHER_TABLES = (

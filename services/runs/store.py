@@ -18,12 +18,15 @@ from services.runs.folder import new_folder
 from services.runs.manifest import Manifest
 from services.runs.result import RunResult
 from services.runs.schema import (
+    BY_DAY,
     EVENTS,
     FORMAT,
     LEDGER,
     LOGGED,
     MESSAGES,
     METRICS,
+    SPANS,
+    TIMINGS,
     Row,
     create_tables,
     first_minute,
@@ -60,6 +63,8 @@ class RunStore:
         self._events: list[Row] = []
         self._ledger: list[Row] = []
         self._metrics: list[Row] = []
+        self._timings: list[Row] = []
+        self._spans: list[Row] = []
 
     @classmethod
     def create(cls, folder: Path, manifest: Manifest) -> "RunStore":
@@ -122,6 +127,8 @@ class RunStore:
         events: Iterable[Row] = (),
         ledger: Iterable[Row] = (),
         metrics: Iterable[Row] = (),
+        timings: Iterable[Row] = (),
+        spans: Iterable[Row] = (),
     ) -> None:
         """Gathers rows of the current day, in any order.
 
@@ -132,11 +139,16 @@ class RunStore:
                 None.
             ledger: (minute, round, agent, ordinal, firm, debit, credit, micros, reference) each.
             metrics: (day, agent, body) each.
+            timings: (day, host, body) each, see :mod:`services.telemetry.timings`.
+            spans: (day, agent, span_id, trace_id, parent_id, name, kind, began, ended, minute,
+                status, body) each; parent_id may be None.
         """
         self._messages.extend(messages)
         self._events.extend(events)
         self._ledger.extend(ledger)
         self._metrics.extend(metrics)
+        self._timings.extend(timings)
+        self._spans.extend(spans)
 
     def discard_day(self) -> None:
         """Forgets what was gathered, because the day is played again."""
@@ -144,6 +156,8 @@ class RunStore:
         self._events.clear()
         self._ledger.clear()
         self._metrics.clear()
+        self._timings.clear()
+        self._spans.clear()
 
     def end_day(self, day: int, state: bytes) -> DayMark:
         """Writes the day, whole or not at all.
@@ -165,6 +179,8 @@ class RunStore:
             (EVENTS, self._events),
             (LEDGER, self._ledger),
             (METRICS, self._metrics),
+            (TIMINGS, self._timings),
+            (SPANS, self._spans),
         )
         for table, rows in tables:
             table.sort(rows)
@@ -279,8 +295,11 @@ class RunStore:
                     f"a row of minute {stray[0]} is not of day {day}"
                     f" (minutes {start} to {end - 1}): {stray!r}"
                 )
-        if self._metrics and not self._metrics[0][0] == self._metrics[-1][0] == day:
-            raise ValueError(f"a metric row is not of day {day}")
+        for table, rows in zip(
+            BY_DAY, (self._metrics, self._timings, self._spans), strict=True
+        ):
+            if rows and not rows[0][0] == rows[-1][0] == day:
+                raise ValueError(f"a row of {table.name} is not of day {day}")
 
     def _explained(self) -> AbstractContextManager[None]:
         return database.explained(self._path, f"continue with: hanse resume {self.folder}")
@@ -323,7 +342,8 @@ class RunStore:
         """Drops rows of days after the last whole one, should another program have left some."""
         for table, rowid in zip(LOGGED, last.extent, strict=True):
             self._connection.execute(f"DELETE FROM {table.name} WHERE rowid > ?", (rowid,))
-        self._connection.execute("DELETE FROM metrics WHERE day > ?", (last.mark.day,))
+        for table in BY_DAY:
+            self._connection.execute(f"DELETE FROM {table.name} WHERE day > ?", (last.mark.day,))
 
 
 def create_database(path: Path, manifest: Manifest) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from actors.context import Context
 from actors.host import Host, Report
 from services.errors import HanseError
 from services.messages import Message, Text
+from services.telemetry.timings import Timings
 
 
 class Diarist(Agent):
@@ -67,7 +69,7 @@ class Echo(Agent):
 
 def host(*names: str, elsewhere: dict[str, str] | None = None, **options: Any) -> Host:
     directory = {**dict.fromkeys(names, "here"), **(elsewhere or {})}
-    return Host("here", 7, names, Diarist, directory, **options)
+    return Host("here", 7, names, Diarist, directory, **{"traced": False, **options})
 
 
 def mail(recipient: str, sender: str, number: int, text: str = "hello") -> Message:
@@ -337,6 +339,21 @@ def test_while_a_handler_runs_the_host_tells_what_it_is_busy_with() -> None:
     [busy] = seen
     assert busy is not None and float(str(busy.pop("seconds"))) >= 0
     assert busy == {"host": "here", "agent": "nick", "message": "zoe#4 (text)"}
+
+
+def test_it_notes_when_it_handled_every_message_and_woke_every_agent() -> None:
+    before = time.time_ns()
+    here = host("ann", "bob", traced=True)
+    here.start()
+    play(here, 541, [mail("ann", "zoe", 1, "to bob: hello")])
+    day = here.end_day()
+    assert day.timings is not None
+    noted = Timings.unpack(day.timings)
+    assert list(noted.messages) == ["zoe#1", "ann#1"]
+    assert list(noted.wakes) == [("ann", 0), ("bob", 0), ("ann", 540), ("bob", 540)]
+    told, sent_on = noted.messages.values()
+    assert before < told.arrived <= told.began < told.began + told.took <= sent_on.arrived
+    assert here.end_day().timings != day.timings, "handed over once"
 
 
 def test_a_tap_sees_what_is_sent_in_every_round() -> None:

@@ -16,13 +16,13 @@ def test_csv_has_a_file_for_each_table_with_every_row(tmp_path: Path) -> None:
     run = Run(written(tmp_path / "run"))
     files = export(run.folder, tmp_path / "csv", "csv")
     assert [file.name for file in files] == [
-        "messages.csv", "events.csv", "ledger.csv", "metrics.csv"
+        "messages.csv", "events.csv", "ledger.csv", "metrics.csv", "spans.csv"
     ]  # fmt: skip
     for file in files:
         with file.open(encoding="utf-8", newline="") as opened:
             head, *rows = csv.reader(opened)
         assert len(rows) == run.count(file.stem)
-        assert len(head) == len(rows[0])
+        assert all(len(head) == len(row) for row in rows)
         if file.stem in ("messages", "events"):
             assert rows == [
                 ["" if value is None else str(value) for value in row]
@@ -73,7 +73,7 @@ def test_csv_needs_no_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = written(tmp_path / "run")
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert len(export(folder, tmp_path / "csv", "csv")) == 4
+    assert len(export(folder, tmp_path / "csv", "csv")) == 5
 
 
 def test_parquet_keeps_whole_numbers_text_and_what_is_missing(tmp_path: Path) -> None:

@@ -225,3 +225,20 @@ def test_closing_a_store_twice_does_no_harm(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         store.end_day(0, b"")
+
+
+def test_timings_and_spans_of_a_day_are_kept_beside_its_log(tmp_path: Path) -> None:
+    span = (2, "", "00f067aa0ba902b7", "4bf92f3577b34da6a3ce929d0e0e4736", None, "checkpoint")
+    about = ("INTERNAL", 1_000, 2_000, 2880, "OK", "{}")
+    with RunStore.create(tmp_path / "run", manifest()) as store:
+        play(store, range(2))
+        before = Run(tmp_path / "run").log_sha256
+        store.append(timings=[(2, "host-1", b"\x01"), (2, "host-0", b"\x00")], spans=[span + about])
+        store.end_day(2, b"")
+    run = Run(tmp_path / "run")
+    assert list(run.rows("timings")) == [(2, "host-0", b"\x00"), (2, "host-1", b"\x01")]
+    assert list(run.rows("spans", "agent = ''")) == [span + about]
+    with RunStore.create(tmp_path / "bare", manifest()) as store:
+        play(store, range(2))
+        store.end_day(2, b"")
+    assert before != run.log_sha256 == Run(tmp_path / "bare").log_sha256
