@@ -85,6 +85,19 @@ def check_debts(town: Town, firm: FirmState) -> None:
     assert -firm.balances["accounts_payable"] == owed_by
 
 
+def check_indices(town: Town, firm: FirmState) -> None:
+    """What is kept by firm is what a search through the whole town would find, in its order."""
+    state, world, name = town.state, town.world, firm.name
+    invoices = list(state.invoices.values())
+    assert all(invoice.open for invoice in invoices)
+    assert world.owed_by[name] == [i for i in invoices if i.payer == name]
+    assert world.owed_to[name] == [i for i in invoices if i.issuer == name]
+    deals = state.deals.values()
+    assert world.deals_of[name] == [d for d in deals if name in (d.seller, d.buyer)]
+    listings = state.listings.items()
+    assert world.listings_of[name] == {k: x for k, x in listings if x.seller == name}
+
+
 def check_town(town: Town, sound: bool = True) -> None:
     """Everything that can be seen from the state alone.
 
@@ -95,6 +108,7 @@ def check_town(town: Town, sound: bool = True) -> None:
     for firm in town.firms.values():
         check_stock(town, firm)
         check_accounts(town, firm)
+        check_indices(town, firm)
         if sound:
             assert all(cost >= 0 for cost in firm.cost.values())
             check_debts(town, firm)

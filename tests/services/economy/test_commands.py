@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from services.economy import commands as c
 from services.economy.commands import COMMANDS, LIMIT
-from services.messages import payload_class
+from services.messages import Payload, payload_class
 
 
 def test_there_is_a_model_for_every_tool_of_the_original_and_three_of_ours() -> None:
@@ -69,3 +69,10 @@ def test_views_and_waiting_change_no_books() -> None:
         for name in COMMANDS
         if name.startswith("view_") or name in ("read_message", "wait_for_next_day")
     }
+
+
+def test_the_table_of_the_most_frequent_command_says_what_any_payload_would() -> None:
+    for direction in ("all", "incoming", "outgoing"):
+        for status in ("all", "pending"):
+            command = c.ViewOffers.model_validate({"direction": direction, "status": status})
+            assert command.log_body() == Payload.log_body(command)

@@ -145,3 +145,14 @@ def test_a_town_read_back_on_its_last_day_still_ends_that_evening() -> None:
     again.advance(CLOSES)
     again.advance(CLOSES)
     assert again.state.closed_on == 0 and again.next_minute() is None
+
+
+def test_a_state_read_back_holds_every_text_once() -> None:
+    setup = TownSetup(days=20)
+    town = play(setup, "scripted").run().town
+    state = Town.load(setup, town.dump()).state
+    names = {name: name for name in state.firms}
+    deals = state.past_deals.values()
+    assert deals
+    assert all(deal.seller is names[deal.seller] for deal in deals)
+    assert all(state.past_deals[key].id is key for key in state.past_deals)
