@@ -1,0 +1,79 @@
+"""What had become of a listing or a bid when a command about it was refused."""
+
+from __future__ import annotations
+
+from services.telemetry.inspection import orders, words
+from services.telemetry.logged import LoggedEvent
+from services.telemetry.reader import TraceReader
+
+
+def refusal_notes(reader: TraceReader, action: LoggedEvent) -> list[str]:
+    """Why a command was refused, beyond its code: who had closed the listing, and how.
+
+    Args:
+        reader: The run.
+        action: An ``action`` event; if it was not refused there is nothing to say.
+    """
+    facts = action.facts
+    args = facts.get("args")
+    if facts.get("status") != "error" or not isinstance(args, dict):
+        return []
+    code = facts.get("error_code")
+    listing = args.get("listing_id")
+    if code == "listing_closed" and isinstance(listing, str):
+        return _closed(reader, action, listing)
+    if code in ("offer_exceeds_listing", "offer_qty_out_of_range") and isinstance(listing, str):
+        return _sold(reader, action, listing)
+    offer = args.get("offer_id")
+    if isinstance(offer, str):
+        return _about_bid(reader, action, offer)
+    return []
+
+
+def _before(event: LoggedEvent, action: LoggedEvent) -> bool:
+    return event.ordinal < action.ordinal
+
+
+def _sold(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]:
+    """The deals by which a listing had got smaller."""
+    return [
+        f"{words.when(event.minute)}: {words.event(event.kind, event.subject, event.facts)}"
+        for event in orders.bids_on(reader, action.agent, listing)
+        if event.kind == "deal" and _before(event, action)
+    ]
+
+
+def _closed(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]:
+    made = orders.posted(reader, action.agent, listing)
+    if made is None:
+        return []
+    args = made.facts["args"]
+    notes = [f"{words.when(made.minute)}: {made.subject} {words.action(made.facts)}"]
+    notes += _sold(reader, action, listing)
+    history = orders.asked(reader, action.agent, made.subject, str(args["item_id"]))
+    later = [e for e in history if e.event.ordinal > made.ordinal and _before(e.event, action)]
+    sold = sum(
+        int(e.facts["qty"])
+        for e in orders.bids_on(reader, action.agent, listing)
+        if e.kind == "deal" and _before(e, action)
+    )
+    if sold >= int(args["qty"]):
+        notes.append(f"with that {listing} was sold out")
+    elif later:
+        after = later[0]
+        notes.append(
+            f"{words.when(after.event.minute)}: {made.subject} replaced {listing} by"
+            f" {after.listing} at {words.price(after.price)}"
+        )
+    else:
+        notes.append(f"no command closed {listing}: it expired, or its seller went bankrupt")
+    return notes
+
+
+def _about_bid(reader: TraceReader, action: LoggedEvent, offer: str) -> list[str]:
+    notes = []
+    for event in reader.business(action.agent, offer):
+        if _before(event, action) and event.kind in ("action", "deal"):
+            told = words.event(event.kind, event.subject, event.facts)
+            notes.append(f"{words.when(event.minute)}: {told}")
+    return notes
