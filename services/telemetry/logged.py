@@ -232,7 +232,17 @@ class TraceDay:
     @cached_property
     def undeliverable(self) -> set[str]:
         """The messages to nobody."""
-        return {e.cause for e in self.events if e.kind == "undeliverable" and e.cause is not None}
+        told = {
+            e.cause: e.agent
+            for e in self.events
+            if e.kind == "undeliverable" and e.cause is not None
+        }
+        return {
+            id
+            for id, agent in told.items()
+            # An agent may record what it likes, but its host says this of what it has sent.
+            if (sent := self.by_id.get(id)) is not None and sent.sender == agent != sent.recipient
+        }
 
     @cached_property
     def _sent(self) -> dict[str, list[SentMessage]]:
