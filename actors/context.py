@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from services.messages import MINUTES_PER_DAY, Channel, Message, Payload, envelope
+from services.messages import MINUTES_PER_DAY, NOBODY, Channel, Message, Origin, Payload, envelope
 
 EventRow = tuple[int, int, str, int, str | None, str, str, str]
 """(minute, round, agent, ordinal, cause, kind, subject, body as JSON); the cause is the id of the
@@ -78,10 +78,10 @@ class Context:
         return self.clock.now // MINUTES_PER_DAY
 
     @property
-    def cause(self) -> str | None:
-        """The id of the message that is being handled, for what is sent and recorded meanwhile."""
+    def origin(self) -> Origin:
+        """Where what is sent and recorded now comes from: the message that is being handled."""
         handled = self.handled
-        return None if handled is None else f"{handled.sender}#{handled.number}"
+        return NOBODY if handled is None else handled.origin
 
     def send(
         self,
@@ -90,7 +90,7 @@ class Context:
         *,
         channel: Channel | None = None,
         in_reply_to: str | None = None,
-        cause: str | None = None,
+        origin: Origin | None = None,
     ) -> Message:
         """Sends a message; it is delivered in the next round of this minute.
 
@@ -99,18 +99,17 @@ class Context:
             payload: What it says.
             channel: Where it is not its payload's own channel.
             in_reply_to: The id of the message that it answers.
-            cause: The id of the message that it comes from, where that is not the one being
-                handled; empty for none.
+            origin: The message that it comes from, where that is not the one being handled.
         """
-        if cause is None:
-            cause = self.cause
-        return self._send(recipient, payload, channel, in_reply_to, cause)
+        if origin is None:
+            origin = self.origin
+        return self._send(recipient, payload, channel, in_reply_to, origin)
 
     def reply(self, message: Message, payload: Payload) -> Message:
         """Answers a message."""
-        answered = f"{message.sender}#{message.number}"
-        cause = answered if message is self.handled else self.cause
-        return self._send(message.sender, payload, None, answered, cause)
+        origin = self.origin
+        answered = origin.message if message is self.handled else message.id
+        return self._send(message.sender, payload, None, answered, origin)
 
     def _send(
         self,
@@ -118,8 +117,9 @@ class Context:
         payload: Payload,
         channel: Channel | None,
         in_reply_to: str | None,
-        cause: str | None,
+        origin: Origin,
     ) -> Message:
+        cause, root = origin
         self.number = number = self.number + 1
         message = envelope(
             self.agent,
@@ -130,6 +130,7 @@ class Context:
             payload,
             in_reply_to,
             None if cause == in_reply_to else cause or None,
+            root or f"{self.agent}@{self.clock.now}",
         )
         self.outbox.append(message)
         return message
@@ -180,7 +181,7 @@ class Context:
                 handled; empty for none.
         """
         if cause is None:
-            cause = self.cause
+            cause = self.origin.message
         now, round_, agent, entry = self.clock.now, self.clock.round, self.agent, self.entries
         put = self.events.append
         for kind, subject, body in facts:

@@ -54,7 +54,7 @@ def _check_event(row: object, home: Context, ordinal: int) -> None:
     if (
         type(row) is not tuple
         or tuple(map(type, row[:4] + row[5:])) != _EVENT_TYPES
-        or row[:5] != (clock.now, clock.round, home.agent, ordinal, home.cause)
+        or row[:5] != (clock.now, clock.round, home.agent, ordinal, home.origin.message or None)
         or any(_CONTROL.search(text) for text in row[5:7])
         or not all(_encodes(text) for text in row[5:])
     ):
@@ -68,7 +68,10 @@ def _copy(message: Message, home: Context, number: int) -> Message:
         for text in (message.recipient, message.in_reply_to or "", message.trace or ""):
             if _CONTROL.search(text):
                 raise ValueError("an address holds a control character")
-        if message.cause not in (None, home.cause):
+        cause, root = home.origin
+        if message.cause not in (None, cause) or message.root != (
+            root or f"{home.agent}@{home.now}"
+        ):
             raise ValueError("it names a cause that is none")
         if message.payload.internal:
             raise ValueError(f"only the league itself sends a {message.payload_type!r}")

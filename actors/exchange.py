@@ -13,7 +13,7 @@ from services.economy.results import Result, RowsView
 from services.economy.setup import TownSetup
 from services.economy.town import Town
 from services.economy.town import Turn as TownTurn
-from services.messages import MINUTES_PER_DAY, Channel, Letter, Message, Payload
+from services.messages import MINUTES_PER_DAY, NOBODY, Channel, Letter, Message, Origin, Payload
 
 
 class Join(Payload):
@@ -78,12 +78,12 @@ class Exchange(Agent):
         self._observing: set[str] = set()
         self._listen()
         self._asked: dict[str, str] = {}
-        self._answers: dict[str, tuple[Command, str] | None] = {}
+        self._answers: dict[str, tuple[Command, Origin] | None] = {}
         self._results: dict[str, Result] = {}
-        self._causes: dict[str, str] = {}
+        self._causes: dict[str, Origin] = {}
         """For every firm the message from which its next turn comes: its own last command, or that
         by which another firm has brought it news."""
-        self._cause: str | None = None
+        self._cause = NOBODY
         """The message that is being carried out in the town."""
         self._foreign_today = 0
         self._quoted_day = -1
@@ -180,7 +180,7 @@ class Exchange(Agent):
         self._listen()
         self._observing = set(saved["observing"])
         self._results = {f: Result.model_validate(r) for f, r in saved["results"].items()}
-        self._causes = dict(saved["causes"])
+        self._causes = {firm: Origin(*origin) for firm, origin in saved["causes"].items()}
         self._foreign_today = saved["foreign_today"]
         self._quoted_day = saved["quoted_day"]
         self._asked, self._answers = {}, {}
@@ -212,7 +212,7 @@ class Exchange(Agent):
         if isinstance(answer, TurnMissed):
             self._note_missed(firm, answer.reason, answer.detail, context)
         else:
-            self._answers[firm] = answer, f"{firm}#{message.number}"
+            self._answers[firm] = answer, message.origin
         if len(self._answers) == len(self._asked):
             self._apply_all(context)
 
@@ -233,16 +233,16 @@ class Exchange(Agent):
             self._causes.setdefault(firm, self._cause)
             self._results[firm] = self.town.apply(firm, command)
             self._tell(context)
-        self._cause = None
+        self._cause = NOBODY
         self._go_on(context)
 
     def _listen(self) -> None:
         """Notes with whose message, if with anybody's, every piece of news to a firm has come."""
         wake = self.town.world.on_wake
-        self._cause = None
+        self._cause = NOBODY
 
         def heard(firm: str, reason: str) -> None:
-            if self._cause is not None:
+            if self._cause.message:
                 self._causes[firm] = self._cause
             else:
                 self._causes.pop(firm, None)
@@ -278,9 +278,9 @@ class Exchange(Agent):
             result=self._results.pop(firm, None),
             observation=observation,
         )
-        cause = self._causes.pop(firm, "")
+        origin = self._causes.pop(firm, NOBODY)
         # A new day is nobody's doing, whatever the firm or another did last the day before.
-        sent = context.send(firm, turn, cause="" if reason == "morning" else cause)
+        sent = context.send(firm, turn, origin=NOBODY if reason == "morning" else origin)
         self._asked[firm] = f"{self.name}#{sent.number}"
 
     def _sleep(self, context: Context) -> None:
@@ -291,14 +291,14 @@ class Exchange(Agent):
     def _news(self, context: Context) -> None:
         """Trade abroad may have given a firm a turn, now or sooner than planned."""
         self._tell(context)
-        self._cause = None
+        self._cause = NOBODY
         if not self._asked:
             self._go_on(context)
 
     def _routed(self, message: Message, context: Context) -> bool:
         """Whether trade comes from a router of this town; firms cannot fill their own orders."""
         if message.sender in self.routers:
-            self._cause = message.id
+            self._cause = message.origin
             return True
         context.record("stray_trade", message.sender, {"message": message.id})
         return False
@@ -308,24 +308,24 @@ class Exchange(Agent):
         quote: TownQuote = self.town.abroad.quote(self.name, self._foreign_today)
         self._foreign_today = 0
         for router in self.routers:
-            context.send(router, quote, cause="")
+            context.send(router, quote, origin=NOBODY)
 
     def _tell(self, context: Context) -> None:
         """Hands over what has happened in the town, with the message that has brought it about."""
-        town, cause = self.town, self._cause or ""
+        town, origin = self.town, self._cause
         if town.mail.outbox:
-            self._post_letters(context, cause)
+            self._post_letters(context, origin)
         if town.abroad.outbox:
-            self._post_orders(context, cause)
+            self._post_orders(context, origin)
         records = town.drain()
         if records.events:
-            context.record_all(records.events, cause)
+            context.record_all(records.events, origin.message)
         if records.ledger:
             context.book_all(records.ledger)
         for day, firm, figures in records.figures:
             context.measure(day, firm, figures)
 
-    def _post_letters(self, context: Context, cause: str) -> None:
+    def _post_letters(self, context: Context, origin: Origin) -> None:
         for letter in self.town.mail.outbox:
             told = Letter(
                 letter_id=letter.id,
@@ -335,10 +335,10 @@ class Exchange(Agent):
                 ref_listing_id=letter.ref_listing_id,
                 ref_offer_id=letter.ref_offer_id,
             )
-            context.send(letter.recipient, told, cause=cause)
+            context.send(letter.recipient, told, origin=origin)
         self.town.mail.outbox.clear()
 
-    def _post_orders(self, context: Context, cause: str) -> None:
+    def _post_orders(self, context: Context, origin: Origin) -> None:
         for order in self.town.abroad.outbox:
             wish = TradeOrder(
                 order=order.id,
@@ -348,5 +348,5 @@ class Exchange(Agent):
                 qty=order.qty,
                 max_price=order.max_price,
             )
-            context.send(self.routers[0], wish, cause=cause)
+            context.send(self.routers[0], wish, origin=origin)
         self.town.abroad.outbox.clear()

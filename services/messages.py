@@ -15,7 +15,8 @@ Inside one process payloads travel by reference; between processes as msgpack of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeVar
 
 import msgpack
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny
@@ -122,6 +123,19 @@ AnyPayload = Annotated[SerializeAsAny[Payload], BeforeValidator(_resolve)]
 """A payload of any registered type, chosen by its ``type`` when it is read back."""
 
 
+class Origin(NamedTuple):
+    """Where a message comes from."""
+
+    message: str
+    """The message that is its cause; empty if none is."""
+    root: str
+    """The wake-up with which it began; empty if that is the sender's own, now."""
+
+
+NOBODY: Final = Origin("", "")
+"""What comes with the time of day, or by an agent's own will."""
+
+
 class Message(BaseModel):
     """The envelope.
 
@@ -141,6 +155,8 @@ class Message(BaseModel):
     in_reply_to: str | None = None
     cause: str | None = None
     """The message whose handling sent this one, where that is not :attr:`in_reply_to`."""
+    root: str = ""
+    """The wake-up from which the chain of causes began, as ``agent@minute``: its trace."""
     trace: str | None = None
     """W3C ``traceparent`` of the span that sent the message, if it came from outside."""
 
@@ -148,6 +164,11 @@ class Message(BaseModel):
     def id(self) -> str:
         """``sender#number``, unique in a run."""
         return f"{self.sender}#{self.number}"
+
+    @property
+    def origin(self) -> Origin:
+        """The message as the cause of others."""
+        return Origin(f"{self.sender}#{self.number}", self.root)
 
     @property
     def payload_type(self) -> str:
@@ -167,6 +188,7 @@ def envelope(
     payload: Payload,
     in_reply_to: str | None,
     cause: str | None,
+    root: str,
 ) -> Message:
     """A message from values of our own making, without validation: it is the hottest path."""
     message = _new(Message)
@@ -179,6 +201,7 @@ def envelope(
         "payload": payload,
         "in_reply_to": in_reply_to,
         "cause": cause,
+        "root": root,
         "trace": None,
     }
     _put(message, "__dict__", values)
@@ -208,23 +231,17 @@ class Text(Payload):
     text: str
 
 
+_PACKED: Final = (
+    *("sender", "number", "recipient", "channel", "sent_at"),
+    *("in_reply_to", "cause", "root", "trace"),
+)
+_about = attrgetter(*_PACKED)
+
+
 def pack(messages: Iterable[Message]) -> bytes:
     """Encodes a batch of messages for another process (msgpack of plain values, no pickle)."""
     return msgpack.packb(  # type: ignore[no-any-return]
-        [
-            (
-                m.sender,
-                m.number,
-                m.recipient,
-                m.channel,
-                m.sent_at,
-                m.in_reply_to,
-                m.cause,
-                m.trace,
-                m.payload.model_dump(warnings=False),
-            )
-            for m in messages
-        ]
+        [(*_about(m), m.payload.model_dump(warnings=False)) for m in messages]
     )
 
 
@@ -238,19 +255,11 @@ def unpack(batch: bytes) -> list[Message]:
         rows = msgpack.unpackb(batch, strict_map_key=False)
         return [
             Message(
-                sender=sender,
-                number=number,
-                recipient=recipient,
-                channel=channel,
-                sent_at=sent_at,
-                in_reply_to=in_reply_to,
-                cause=cause,
-                trace=trace,
+                **dict(zip(_PACKED, about, strict=True)),
                 payload=payload_class(payload["type"]).model_validate(payload),
             )
-            for sender, number, recipient, channel, sent_at, in_reply_to, cause, trace, payload
-            in rows
-        ]  # fmt: skip
+            for *about, payload in rows
+        ]
     except HanseError:
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ import pytest
 
 from actors.context import Clock, Context
 from services.economy.commands import SendMessage, WaitForNextDay
-from services.messages import Letter, Text
+from services.messages import NOBODY, Letter, Text
 
 
 def test_messages_are_numbered_by_their_sender_and_carry_the_time() -> None:
@@ -133,7 +133,7 @@ def test_what_is_sent_and_recorded_names_the_message_that_is_being_handled() -> 
     assert context.send("bob", Text(text="hi")).cause is None
     context.handled = context.incoming("zoe", Text(text="tell bob"), number=4)
     assert context.send("bob", Text(text="zoe says hi")).cause == "zoe#4"
-    assert context.send("bob", Text(text="as ever"), cause="").cause is None
+    assert context.send("bob", Text(text="as ever"), origin=NOBODY).cause is None
     answer = context.reply(context.handled, Text(text="told"))
     assert (answer.in_reply_to, answer.cause) == ("zoe#4", None), "said once is enough"
     context.record("told", "bob", {})
