@@ -83,6 +83,11 @@ class Context:
         handled = self.handled
         return NOBODY if handled is None else handled.origin
 
+    @property
+    def own_root(self) -> str:
+        """The wake-up of this agent now: where a chain of causes may begin."""
+        return f"{self.agent}@{self.clock.now}"
+
     def send(
         self,
         recipient: str,
@@ -130,7 +135,7 @@ class Context:
             payload,
             in_reply_to,
             None if cause == in_reply_to else cause or None,
-            root or f"{self.agent}@{self.clock.now}",
+            root or self.own_root,
         )
         self.outbox.append(message)
         return message

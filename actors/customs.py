@@ -69,9 +69,7 @@ def _copy(message: Message, home: Context, number: int) -> Message:
             if _CONTROL.search(text):
                 raise ValueError("an address holds a control character")
         cause, root = home.origin
-        if message.cause not in (None, cause) or message.root != (
-            root or f"{home.agent}@{home.now}"
-        ):
+        if message.cause not in (None, cause) or message.root != (root or home.own_root):
             raise ValueError("it names a cause that is none")
         if message.payload.internal:
             raise ValueError(f"only the league itself sends a {message.payload_type!r}")
