@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
+from services.runs.schema import Row
 from services.telemetry.inspection.targets import Paper
 from services.telemetry.logged import LoggedEvent, SentMessage
 from services.telemetry.reader import TraceReader
@@ -111,15 +112,16 @@ def _commands_about(reader: TraceReader, exchange: str, listing: str) -> list[Lo
     rows = reader.run.rows(
         "events", "kind = 'action' AND agent = ? AND instr(body, ?)", (exchange, f'"{listing}"')
     )
-    events = [
-        LoggedEvent(row[0] // MINUTES_PER_DAY, *row)
-        for row in rows
-    ]
     return [
         event
-        for event in events
+        for event in map(event_of, rows)
         if isinstance(args := event.facts.get("args"), dict) and args.get("listing_id") == listing
     ]
+
+
+def event_of(row: Row) -> LoggedEvent:
+    """A row of the table of events."""
+    return LoggedEvent(row[0] // MINUTES_PER_DAY, *row)
 
 
 class Asked(NamedTuple):
@@ -140,7 +142,7 @@ def asked(reader: TraceReader, exchange: str, seller: str, item: str) -> list[As
     )
     found = []
     for row in rows:
-        event = LoggedEvent(row[0] // MINUTES_PER_DAY, *row)
+        event = event_of(row)
         facts = event.facts
         args = facts.get("args")
         if not is_done(event, "post_listing") or not isinstance(args, dict):

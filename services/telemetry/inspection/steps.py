@@ -6,8 +6,11 @@ turns that only say "go on" are left out, so that a thread reads as what the fir
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from services.telemetry.inspection import words
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
@@ -17,7 +20,7 @@ _FORMALITIES: Final = ("view_", "read_message", "wait_for_next_day")
 """Commands by which nothing changes for anybody."""
 
 
-_SAID_BY_COMMAND: Final = frozenset({"deal", "payment", "return"})
+SAID_BY_COMMAND: Final = frozenset({"deal", "payment", "return"})
 """Events that are the very thing that a command does: its step says what they say."""
 
 
@@ -106,7 +109,7 @@ def of_message(day: TraceDay, message: SentMessage) -> Step:
     told = f"{message.sender} {words.action(facts, _rows_shown(day, message))}"
     money = words.amount(facts)
     for event in day.events_because_of(message.id):
-        if event.kind in _SAID_BY_COMMAND:
+        if event.kind in SAID_BY_COMMAND:
             told += words.consequence(event.kind, event.facts)
             money = words.amount(event.facts)
     return Step(
@@ -147,11 +150,27 @@ def _rows_shown(day: TraceDay, message: SentMessage) -> int | None:
     """How many rows a view has shown: the next turn says it."""
     if not message.type.startswith("view_"):
         return None
-    for turn in day.sent_because_of(message.id):
-        if turn.recipient == message.sender and turn.type == "turn":
-            rows = turn.facts.get("rows")
-            return rows if isinstance(rows, int) else None
-    return None
+    at = message.minute, message.round
+    turns = _turns_of(day).get(message.sender, [])
+    following = bisect_right(turns, at, key=lambda turn: (turn.minute, turn.round))
+    if following == len(turns):
+        return None
+    rows = turns[following].facts.get("rows")
+    return rows if isinstance(rows, int) else None
+
+
+def _turns_of(day: TraceDay) -> dict[str, list[SentMessage]]:
+    """The turns that every firm has on a day, in order."""
+    turns = _TURNS.get(day)
+    if turns is None:
+        turns = _TURNS[day] = defaultdict(list)
+        for message in day.messages:
+            if message.type == "turn":
+                turns[message.recipient].append(message)
+    return turns
+
+
+_TURNS: WeakKeyDictionary[TraceDay, dict[str, list[SentMessage]]] = WeakKeyDictionary()
 
 
 def _goes_on(message: SentMessage) -> bool:
@@ -250,7 +269,7 @@ def _sides(day: TraceDay, message: SentMessage, limits: Limits, depth: int) -> l
     nodes = [
         Node(of_event(event, day), [])
         for event in day.events_because_of(message.id)
-        if event is not own and not (own is not None and event.kind in _SAID_BY_COMMAND)
+        if event is not own and not (own is not None and event.kind in SAID_BY_COMMAND)
     ]
     for sent in day.sent_because_of(message.id):
         if sent is following:

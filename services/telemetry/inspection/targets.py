@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from services.errors import HanseError
 from services.runs import Run
@@ -139,10 +139,22 @@ def _message(reader: TraceReader, sender: str, number: int) -> SentMessage:
             f"{run.folder}: there is no message {sender}#{number};"
             f" {sender} has sent {sender}#{min(numbers)} to {sender}#{max(numbers)}"
         )
-    names = sorted({row[2] for row in run.rows("messages", days=range(0, 1))})
-    close = difflib.get_close_matches(sender, names, n=1)
-    hint = f"did you mean {close[0]}#{number}?" if close else f"there are {_few(names)}"
-    raise HanseError(f"{run.folder}: nobody called {sender} has sent anything; {hint}")
+    unknown_agent(reader, sender)
+
+
+def unknown_agent(reader: TraceReader, agent: str) -> NoReturn:
+    """Says that there is no such agent, and whom the user may have meant.
+
+    Raises:
+        HanseError: Always.
+    """
+    names: dict[str, None] = {}
+    for row in reader.run.rows("messages", days=range(0, 1)):
+        names[row[2]] = names[row[4]] = None
+    known = sorted(names)
+    close = difflib.get_close_matches(agent, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {_few(known)}"
+    raise HanseError(f"{reader.run.folder}: there is no agent {agent}; {hint}")
 
 
 def _listed(known: list[str]) -> str:

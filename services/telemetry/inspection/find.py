@@ -1,0 +1,228 @@
+"""Searching the log of a run: messages, commands, events and recorded spans as rows of one view."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from services.errors import HanseError
+from services.messages import MINUTES_PER_DAY
+from services.runs import Run, database
+from services.telemetry.inspection import words
+from services.telemetry.logged import parsed
+
+COLUMNS: Final = (
+    "day",
+    "minute",
+    "time",
+    "agent",
+    "peer",
+    "kind",
+    "name",
+    "id",
+    "cause",
+    "body",
+)
+"""The columns of the view ``trace``:
+
+``day`` and ``minute`` (of the run) and ``time`` (``09:30``); ``agent``, who sent or did it, and
+``peer``, to whom; ``kind``: ``message``, ``action`` (a firm's command with its outcome), ``event``
+or ``span``; ``name``: the message's type, the command, the event's kind or the span's name; ``id``
+and ``cause``, the id of the message that it comes from; ``body``, JSON text.
+"""
+
+SECONDS: Final = 10.0
+"""A search that takes longer is broken off."""
+_LONGEST_VALUE: Final = 2**24
+_LONGEST_PATTERN: Final = 500
+_STEPS: Final = 20_000
+"""Instructions of SQLite between two looks at the clock: about a millisecond."""
+
+_FUNCTIONS: Final = frozenset(
+    (
+        *("abs", "coalesce", "ifnull", "iif", "nullif", "max", "min", "round", "typeof", "sign"),
+        *("length", "lower", "upper", "trim", "ltrim", "rtrim", "instr", "substr", "substring"),
+        *("like", "glob", "unicode", "char", "count", "sum", "total", "avg"),
+        *("json", "json_extract", "json_array_length", "json_type", "json_valid", "->", "->>"),
+        "replace",
+    )
+)
+"""What a condition may call. Others can make a value so large, or take so long at one instruction,
+that no look at the clock comes between."""
+
+_ID = "sender || '#' || number"
+_TIME = (
+    f"substr('0' || (minute % {MINUTES_PER_DAY} / 60), -2) || ':'"
+    " || substr('0' || (minute % 60), -2)"
+)
+
+
+class Found(NamedTuple):
+    """A row of the view."""
+
+    day: int
+    minute: int
+    time: str
+    agent: str
+    peer: str
+    kind: str
+    name: str
+    id: str
+    cause: str | None
+    body: str
+
+    def words(self) -> str:
+        """The row as a sentence."""
+        facts = parsed(self.body)
+        if self.kind == "message":
+            return words.message(self.name, self.agent, self.peer, facts)
+        if self.kind == "span":
+            return f"{self.agent or 'the league'}: span {self.name}"
+        return words.event(
+            "action" if self.kind == "action" else self.name, self.agent, facts
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The row for ``--json``, its body as what it is."""
+        return {**self._asdict(), "body": parsed(self.body) or self.body}
+
+
+def find(
+    run: Run,
+    *,
+    agent: str | None = None,
+    kind: str | None = None,
+    days: range | None = None,
+    text: str | None = None,
+    where: str | None = None,
+    limit: int = 50,
+    seconds: float = SECONDS,
+) -> list[Found]:
+    """The rows of a run's log that meet all conditions, in order.
+
+    Args:
+        run: The run.
+        agent: Who sent or received, did or met it.
+        kind: A kind or a name: ``message``, ``deal``, ``make_offer``, ``letter``, ...
+        days: Only these.
+        text: What the body has to contain, upper or lower case.
+        where: A condition in SQL over the columns of the view (`COLUMNS`).
+        limit: Not more rows than that.
+        seconds: After so long the search is broken off.
+
+    Raises:
+        HanseError: The condition is no SQL, does what it may not, or takes too long.
+    """
+    conditions, parameters = ["1"], []
+    if agent is not None:
+        conditions.append("(agent = ? OR peer = ? OR instr(body, ?))")
+        parameters += [agent, agent, f'"{agent}"']
+    if kind is not None:
+        conditions.append("(kind = ? OR name = ?)")
+        parameters += [kind, kind]
+    if text is not None:
+        conditions.append("instr(lower(body), lower(?))")
+        parameters.append(text)
+    with database.reading(run.database) as connection:
+        source = f"WITH trace AS ({_source(connection, days)})"
+        with _guarded(connection, where, seconds):
+            if where is not None:
+                # Brackets hold only what stands by itself as a condition.
+                connection.execute(f"{source} SELECT 1 FROM trace WHERE \n{where}\n LIMIT 0")
+                conditions.append(f"(\n{where}\n)")
+            query = (
+                f"{source} SELECT {', '.join(COLUMNS)} FROM trace"
+                f" WHERE {' AND '.join(conditions)} ORDER BY minute, round, place LIMIT ?"
+            )
+            try:
+                return [Found(*row) for row in connection.execute(query, [*parameters, limit])]
+            except UnicodeError:
+                raise HanseError(database.damaged(run.database, "a text is no UTF-8")) from None
+
+
+def _source(connection: sqlite3.Connection, days: range | None) -> str:
+    """The view over the rows of whole days."""
+    messages, events = (_rowids(connection, table, days) for table in ("messages", "events"))
+    parts = [
+        f"SELECT minute / {MINUTES_PER_DAY} AS day, minute, {_TIME} AS time, sender AS agent,"
+        f" recipient AS peer, 'message' AS kind, type AS name, {_ID} AS id,"
+        " coalesce(cause, in_reply_to) AS cause, body, round, rowid AS place"
+        f" FROM messages WHERE {messages}",
+        f"SELECT minute / {MINUTES_PER_DAY}, minute, {_TIME},"
+        " CASE subject WHEN '' THEN agent ELSE subject END,"
+        " CASE subject WHEN '' THEN '' ELSE agent END,"
+        " CASE kind WHEN 'action' THEN 'action' ELSE 'event' END,"
+        " CASE kind WHEN 'action' THEN coalesce(json_extract(body, '$.tool'), kind) ELSE kind END,"
+        f" agent || '!' || ordinal, cause, body, round, rowid FROM events WHERE {events}",
+    ]
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    if "spans" in names:
+        parts.append(
+            f"SELECT minute / {MINUTES_PER_DAY}, minute, {_TIME}, agent, '', 'span', name,"
+            " span_id, parent_id, body, 0, 0 FROM spans"
+            + ("" if days is None else f" WHERE day >= {days.start} AND day < {days.stop}")
+        )
+    return " UNION ALL ".join(parts)
+
+
+def _rowids(connection: sqlite3.Connection, table: str, days: range | None) -> str:
+    bounds = []
+    for day in (days.start, days.stop) if days is not None else (-1, 2**31):
+        row = connection.execute(
+            f"SELECT {table} FROM checkpoints WHERE day < ? ORDER BY day DESC LIMIT 1",
+            (max(-1, min(day, 2**31)),),
+        ).fetchone()
+        bounds.append(int(row[0]) if row else 0)
+    return f"rowid > {bounds[0]} AND rowid <= {bounds[1]}"
+
+
+@contextmanager
+def _guarded(connection: sqlite3.Connection, where: str | None, seconds: float) -> Iterator[None]:
+    """Around SQL that a user has written a part of."""
+    end = time.monotonic() + seconds
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
+    connection.set_authorizer(_allowed)
+    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        if "interrupted" in str(error):
+            raise HanseError(
+                f"the search was broken off after {seconds:g} s;"
+                " ask for fewer days, or by a simpler condition"
+            ) from None
+        # Damage is not the user's doing: whoever has opened the database explains it.
+        if where is None or _is_damage(error):
+            raise
+        raise HanseError(
+            f"--where: {error}; it is a condition in SQL over {', '.join(COLUMNS)}, such as"
+            " \"name = 'deal' AND body LIKE '%roaster_B%'\""
+        ) from None
+    finally:
+        connection.set_progress_handler(None, 0)
+        connection.set_authorizer(None)
+
+
+def _is_damage(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
+
+
+_TABLES: Final = frozenset(("trace", "messages", "events", "spans"))
+
+
+def _allowed(
+    action: int, first: str | None, second: str | None, third: str | None, inner: str | None
+) -> int:
+    """Reading the view is allowed, and nothing else that SQL can do."""
+    if action == sqlite3.SQLITE_SELECT:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ:
+        return sqlite3.SQLITE_OK if first in _TABLES else sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_OK if str(second).lower() in _FUNCTIONS else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_DENY

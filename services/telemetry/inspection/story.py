@@ -1,0 +1,253 @@
+"""What an agent saw, said and did, in order and in words, with where it stood every evening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from services.errors import HanseError
+from services.telemetry.inspection import goods, orders, steps, words
+from services.telemetry.inspection.fate import refusal_notes
+from services.telemetry.inspection.goods import Evening
+from services.telemetry.inspection.shortages import shortages
+from services.telemetry.inspection.targets import unknown_agent
+from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
+from services.telemetry.reader import TraceReader
+
+_PARTIES: Final = ("seller", "buyer", "payer", "issuer", "shop", "firm", "agent")
+_SAID_OTHERWISE: Final = frozenset(
+    ("morning", "offer received", "offer accepted", "invoice paid", "message", "delivery")
+)
+"""Reasons of turns that the story tells by the event or the letter itself."""
+
+
+class Line(NamedTuple):
+    """Something in a day of an agent."""
+
+    minute: int
+    words: str
+    """Without the agent's name where it is the agent's own doing."""
+    own: bool
+    refused: bool
+    ids: list[str]
+    """The messages or the event."""
+    notes: list[str]
+    """What else is known about a refusal."""
+
+    def document(self) -> dict[str, Any]:
+        """The line for ``--json``."""
+        return {
+            "minute": self.minute,
+            "time": words.time_of_day(self.minute),
+            **{name: getattr(self, name) for name in ("words", "own", "refused", "ids", "notes")},
+        }
+
+
+class Day(NamedTuple):
+    """One day of a story."""
+
+    day: int
+    lines: list[Line]
+    evening: Evening | None
+    """None if the agent is no firm."""
+
+    def document(self) -> dict[str, Any]:
+        """The day for ``--json``."""
+        return {
+            "day": self.day,
+            "lines": [line.document() for line in self.lines],
+            "evening": None if self.evening is None else self.evening.document(),
+        }
+
+
+class Story(NamedTuple):
+    """What `hanse trace RUN story` has to say."""
+
+    agent: str
+    role: str
+    """Empty if the agent is no firm."""
+    days: list[Day]
+    shortages: list[str]
+    """When the firm ran out of what, and how, in words."""
+
+    def document(self) -> dict[str, Any]:
+        """All of it for ``--json``."""
+        return {
+            "agent": self.agent,
+            "role": self.role,
+            "shortages": self.shortages,
+            "days": [day.document() for day in self.days],
+        }
+
+
+def story(reader: TraceReader, agent: str, days: range) -> Story:
+    """Tells some days of an agent.
+
+    Args:
+        reader: The run.
+        agent: A firm, an exchange, a router or any other agent.
+        days: Days that follow each other; those that the run does not have are left out.
+
+    Raises:
+        HanseError: There is no such agent, or none of these days.
+    """
+    there = reader.days
+    chosen = range(max(days.start, there.start), min(days.stop, there.stop))
+    if not chosen:
+        has = f"it has days {there[0]} to {there[-1]}" if there else "no day is complete yet"
+        raise HanseError(f"{reader.run.folder}: none of these days is in the run; {has}")
+    known = goods.figures(reader.run, agent)
+    own_listings = _own_listings(reader, agent) if known else set()
+    told = []
+    evenings = _evenings(reader, agent, known, chosen)
+    for day in chosen:
+        lines = list(_lines(reader, reader.day(day), agent, own_listings))
+        told.append(Day(day, lines, evenings.get(day)))
+    if not known and not any(day.lines for day in told):
+        unknown_agent(reader, agent)
+    role = str(next(iter(known.values())).get("role", "")) if known else ""
+    short = shortages(evenings, _bids(reader, agent, evenings))
+    return Story(agent, role, told, short)
+
+
+def _evenings(
+    reader: TraceReader, agent: str, known: dict[int, dict[str, Any]], days: range
+) -> dict[int, Evening]:
+    found = {}
+    if known:
+        for day in days:
+            evening = goods.evening(agent, day, known, reader.day(day).events)
+            if evening is not None:
+                found[day] = evening
+    return found
+
+
+def _own_listings(reader: TraceReader, agent: str) -> set[str]:
+    rows = reader.run.rows(
+        "events", "kind = 'action' AND subject = ? AND instr(body, '\"post_listing\"')", (agent,)
+    )
+    events = (orders.event_of(row) for row in rows)
+    return {str(event.facts.get("new_id")) for event in events}
+
+
+def _bids(
+    reader: TraceReader, agent: str, evenings: dict[int, Evening]
+) -> dict[int, list[LoggedEvent]]:
+    """The bids that a firm tried to make, by day."""
+    found: dict[int, list[LoggedEvent]] = {}
+    for day in evenings:
+        found[day] = [
+            event
+            for event in reader.day(day).events
+            if event.subject == agent
+            and event.kind == "action"
+            and event.facts.get("tool") in ("make_offer", "order_abroad")
+        ]
+    return found
+
+
+# ---- a day ----------------------------------------------------------------------------------------
+
+
+def _lines(
+    reader: TraceReader, day: TraceDay, agent: str, own_listings: set[str]
+) -> Iterator[Line]:
+    """The lines of a day in order; views that follow each other share one."""
+    found: list[tuple[int, int, int, Line]] = []
+    heard = set()
+    for place, message in enumerate(day.messages):
+        line = None
+        if message.sender == agent:
+            line = _said(reader, day, message)
+        elif message.recipient == agent:
+            line = _received(reader, day, message)
+        if line is not None:
+            found.append((message.minute, message.round, place, line))
+            heard.update(line.ids)
+    after = len(day.messages)
+    for place, event in enumerate(day.events, after):
+        line = _happened(day, event, agent, own_listings)
+        if line is not None:
+            found.append((event.minute, event.round, place, line))
+    found.sort(key=lambda entry: entry[:3])
+    yield from _joined([line for *_, line in found])
+
+
+def _said(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line | None:
+    if message.type == "turn":  # an exchange's: what came of it says more
+        return None
+    step = steps.of_message(day, message)
+    notes: list[str] = []
+    action = steps.outcome(day, message)
+    if step.refused and action is not None:
+        notes = refusal_notes(reader, action)[-1:]
+    told = step.words.removeprefix(f"{message.sender} ")
+    return Line(message.minute, told, True, step.refused, [message.id], notes)
+
+
+def _received(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line | None:
+    told = steps.of_message(day, message).words.removeprefix(f"{message.recipient} ")
+    if message.type == "turn":
+        reason = message.facts.get("reason")
+        if reason is None or reason in _SAID_OTHERWISE:
+            return None
+        source = day.message(message.source) if message.source else None
+        if source is not None and source.sender != message.recipient:
+            told += f": {steps.of_message(day, source).words}"
+    elif steps.outcome(day, message) is not None:  # a command: the exchange's events tell of it
+        return None
+    return Line(message.minute, told, told is not None, False, [message.id], [])
+
+
+def _happened(
+    day: TraceDay, event: LoggedEvent, agent: str, own_listings: set[str]
+) -> Line | None:
+    facts = event.facts
+    if event.kind in ("action", "day_end"):
+        args = facts.get("args")
+        bid = (
+            event.subject != agent
+            and own_listings
+            and orders.is_done(event, "make_offer")
+            and isinstance(args, dict)
+            and args.get("listing_id") in own_listings
+        )
+        if not bid:
+            return None
+    elif event.agent != agent:
+        concerns = event.subject == agent or any(facts.get(key) == agent for key in _PARTIES)
+        own = event.cause is not None and event.cause.rpartition("#")[0] == agent
+        if not concerns or (own and event.kind in steps.SAID_BY_COMMAND):
+            return None
+    told = words.event(event.kind, event.subject, facts)
+    return Line(event.minute, told, False, False, [event.id], [])
+
+
+def _joined(lines: list[Line]) -> Iterator[Line]:
+    looks: list[Line] = []
+    waits = [line for line in lines if line.own and line.words == _WAITS]
+    for line in lines:
+        if line.own and not line.refused and line.words.startswith(_LOOKS):
+            looks.append(line)
+            continue
+        if line.own and line.words == _WAITS and line is not waits[-1]:
+            continue
+        if looks:
+            yield _looking(looks)
+            looks = []
+        yield line
+    if looks:
+        yield _looking(looks)
+
+
+_LOOKS: Final = "looks at "
+_WAITS: Final = "waits for the next day"
+
+
+def _looking(looks: list[Line]) -> Line:
+    parts: dict[str, None] = {}
+    for line in looks:
+        what, colon, rows = line.words.removeprefix(_LOOKS).rpartition(": ")
+        parts[f"{what} ({rows})" if colon else rows] = None
+    ids = [id for line in looks for id in line.ids]
+    return Line(looks[0].minute, f"{_LOOKS}{', '.join(parts)}", True, False, ids, [])
