@@ -93,7 +93,7 @@ def test_a_league_writes_the_reference_action_log_to_its_store(league_run: Path)
 
 
 def written_action(*row: Any) -> tuple[Any, ...]:
-    minute, _round, _agent, _ordinal, _kind, firm, text = row
+    minute, _round, _agent, _ordinal, _cause, _kind, firm, text = row
     body = json.loads(text)
     outcome = (body["status"], body.get("new_id"), body.get("error_code"))
     return (body["seq"], minute, firm, body["tool"], body["args"], *outcome)

@@ -22,18 +22,29 @@ class Invoicing:
         amount: int,
         day: int,
         due_day: int,
-        deal: str | None,
+        deal: Deal | None,
     ) -> str:
         """Writes an invoice and returns its id; the caller books it."""
         world = self.world
-        invoice = Invoice(world.new_id("I"), deal, issuer.name, payer.name, amount, day, due_day)
+        about = (None, None) if deal is None else (deal.id, deal.offer)
+        invoice = Invoice(
+            id=world.new_id("I"),
+            deal=about[0],
+            issuer=issuer.name,
+            payer=payer.name,
+            amount=amount,
+            issue_day=day,
+            due_day=due_day,
+            offer=about[1],
+        )
         world.add_invoice(invoice)
         world.event(
             "invoice",
             payer.name,
             {
                 "invoice": invoice.id,
-                "deal": deal,
+                "deal": invoice.deal,
+                "offer": invoice.offer,
                 "issuer": issuer.name,
                 "payer": payer.name,
                 "amount": dollars(amount),
@@ -81,6 +92,8 @@ class Invoicing:
             firm.name,
             {
                 "invoice": invoice.id,
+                "deal": invoice.deal,
+                "offer": invoice.offer,
                 "payer": firm.name,
                 "issuer": issuer.name,
                 "amount": dollars(amount),
@@ -153,6 +166,7 @@ class Invoicing:
             {
                 "invoice": invoice.id,
                 "deal": deal.id,
+                "offer": deal.offer,
                 "item": deal.item,
                 "qty": qty,
                 "credit": dollars(credit),

@@ -34,6 +34,7 @@ class Shipping:
                 deal.buyer,
                 {
                     "deal": deal.id,
+                    "offer": deal.offer,
                     "outcome": outcome,
                     "uniform": draw,
                     "day": booked_on,
@@ -70,9 +71,7 @@ class Shipping:
         buyer = world.state.firms[deal.buyer]
         self._leave_road(deal, "delivered")
         world.receive(buyer, deal.item, deal.qty, deal.total)
-        deal.invoice = self.invoicing.issue(
-            seller, buyer, deal.total, day, day + deal.terms, deal.id
-        )
+        deal.invoice = self.invoicing.issue(seller, buyer, deal.total, day, day + deal.terms, deal)
         world.post(seller, "accounts_receivable", "revenue", deal.total, deal.invoice)
         world.post(seller, "cogs", "goods_in_transit", deal.cost, deal.id)
         world.post(buyer, "inventory", "accounts_payable", deal.total, deal.invoice)

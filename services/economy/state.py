@@ -156,6 +156,8 @@ class Invoice:
     paid: bool = False
     returned: bool = False
     bad_debt: bool = False
+    offer: str | None = None
+    """The offer from which the deal came: what the log calls the whole order by."""
 
     @property
     def open(self) -> bool:

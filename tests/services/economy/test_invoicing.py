@@ -64,7 +64,15 @@ def test_payment_moves_cash_at_once(rules: Rules) -> None:
     invoice = town.state.past_invoices["I1"]
     assert (invoice.paid, invoice.paid_day) == (True, 1)
     assert events(town, "payment") == [
-        {"invoice": "I1", "payer": "roaster_A", "issuer": "farmer_A", "amount": 80.0, "day": 1}
+        {
+            "invoice": "I1",
+            "deal": "D1",
+            "offer": "O1",
+            "payer": "roaster_A",
+            "issuer": "farmer_A",
+            "amount": 80.0,
+            "day": 1,
+        }
     ]
 
 

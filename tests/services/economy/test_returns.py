@@ -56,6 +56,7 @@ def test_a_return_needs_no_consent_and_lowers_what_is_owed() -> None:
         {
             "invoice": "I1",
             "deal": "D1",
+            "offer": "O1",
             "item": GREEN,
             "qty": 5,
             "credit": 20.0,

@@ -50,6 +50,7 @@ def test_goods_arrive_the_next_morning_with_an_invoice_and_make_revenue(rules: R
         {
             "invoice": "I1",
             "deal": "D1",
+            "offer": "O1",
             "issuer": "farmer_A",
             "payer": "roaster_A",
             "amount": 80.0,
