@@ -9,7 +9,7 @@ from services.runs import Run
 from services.telemetry.identity import parse_traceparent
 from services.telemetry.logged import LoggedEvent, TraceDay, parsed
 from services.telemetry.notes import is_spanned
-from services.telemetry.places import Places
+from services.telemetry.places import first_arrivals
 from services.telemetry.reader import TraceReader
 from services.telemetry.recorded import recorded_span
 
@@ -45,10 +45,9 @@ def count(reader: TraceReader, day: int) -> Completeness:
         HanseError: The run has no such day, or it is damaged.
     """
     logged = reader.day(day)
-    places = Places(reader.identity, logged)
     missing, doubtful = Counter[str](), Counter[str]()
-    expected = len(places.wakes)
-    expected += _messages(logged, places, missing, doubtful)
+    expected = len(first_arrivals(logged))
+    expected += _messages(logged, missing, doubtful)
     expected += _events(logged, missing, doubtful)
     expected += len(logged.recorded)
     broken = sum(recorded_span(row) is None for row in logged.recorded)
@@ -79,10 +78,9 @@ def _lost_messages(logged: TraceDay) -> int:
     return max(0, logged.written.messages - len(logged.messages))
 
 
-def _messages(
-    logged: TraceDay, places: Places, missing: Counter[str], doubtful: Counter[str]
-) -> int:
-    timings, unhandled, sources = logged.timings, places.unhandled, logged.sources
+def _messages(logged: TraceDay, missing: Counter[str], doubtful: Counter[str]) -> int:
+    timings, sources = logged.timings, logged.sources
+    unhandled = logged.refused | logged.undeliverable
     # One id twice would be one span twice: the second row is in nobody's way.
     doubtful["message id twice"] += len(logged.messages) - len(logged.by_id)
     expected = untimed = 0

@@ -49,6 +49,7 @@ DAY: Final = "hanse.day"
 MINUTE: Final = "hanse.minute"
 """Virtual minutes since the start of the run."""
 ROUND: Final = "hanse.round"
+"""The round of its minute in which a message was sent, or an event happened."""
 CHANNEL: Final = "hanse.channel"
 MESSAGE_TYPE: Final = "hanse.message.type"
 CAUSE: Final = "hanse.cause"
@@ -89,3 +90,8 @@ def clipped(text: str, longest: int = LONGEST) -> str:
         return raw.decode()
     mark = f"... [cut: {len(raw):,} bytes]"
     return raw[: longest - len(mark)].decode("utf-8", "ignore") + mark
+
+
+def operation(name: str) -> dict[str, str | int | float | bool | tuple[str, ...]]:
+    """The attributes that say what is done with a message: send, receive or process."""
+    return {MESSAGING_OPERATION_NAME: name, MESSAGING_OPERATION_TYPE: name}

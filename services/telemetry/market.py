@@ -46,11 +46,14 @@ _OF_ORDERS: Final = frozenset(("deal", "delivery", "invoice", "payment", "return
 _PARENTS: Final = {"deal": "offer", "delivery": "deal", "payment": "invoice", "return": "invoice"}
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
 class Offers(Protocol):
     """Whoever knows from which offer a deal or an invoice came."""
 
-    def offer_of(self, exchange: str, id: str) -> str | None:
-        """The offer's id, if there was one."""
+    def offer_of(self, exchange: str, id: str, by: int | None = None) -> str | None:
+        """The offer's id, if there was one by the end of a day."""
         ...
 
 
@@ -195,7 +198,7 @@ class Market:
         for key in ("deal", "invoice"):
             id = facts.get(key)
             if isinstance(id, str) and event.kind != key:
-                offer = self._offers.offer_of(event.agent, id)
+                offer = self._offers.offer_of(event.agent, id, event.day)
                 if offer is not None:
                     return offer
         return None
@@ -262,6 +265,6 @@ def _json(value: object) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        return _encode(value)
     except RecursionError:
         return "[nested too deep]"

@@ -30,6 +30,32 @@ class Moment(NamedTuple):
     """Otherwise it is inferred from what came of it, or 0."""
 
 
+def first_arrivals(day: TraceDay) -> dict[Wake, int]:
+    """For every wake-up of a day when the first message sent in it had arrived; 0 if unknown.
+
+    What nobody's message brought about counts as of a wake-up, even if its agent did it unprompted
+    while it handled something else.
+    """
+    unhandled = day.refused | day.undeliverable
+    first: dict[Wake, int] = {}
+    for id, m in day.by_id.items():
+        source = day.sources.get(id)
+        # Whoever names a message that was never handled cannot have sent because of it.
+        if source is None or source in unhandled:
+            wake, timing = (m.sender, m.minute), day.timings.get(id)
+            known = first.get(wake, 0)
+            if timing is not None:
+                known = min(known or timing.arrived, timing.arrived)
+            first[wake] = known
+    for event in day.events:
+        cause = event.cause
+        if cause is None or cause in unhandled or cause not in day.by_id:
+            first.setdefault((event.agent, event.minute), 0)
+    for wake in day.wakes:
+        first.setdefault(wake, 0)
+    return first
+
+
 class Places:
     """The places of one day.
 
@@ -61,25 +87,7 @@ class Places:
         return self.wakes[event.agent, event.minute] if found is None else found
 
     def _set_wakes(self) -> None:
-        day, unhandled = self.day, self.unhandled
-        first: dict[Wake, int] = {}
-        """When the first message sent in it had arrived."""
-        for id, m in day.by_id.items():
-            source = day.sources.get(id)
-            # Whoever names a message that was never handled cannot have sent because of it.
-            if source is None or source in unhandled:
-                wake, timing = (m.sender, m.minute), day.timings.get(id)
-                known = first.get(wake, 0)
-                if timing is not None:
-                    first[wake] = min(known or timing.arrived, timing.arrived)
-                else:
-                    first[wake] = known
-        for event in day.events:
-            cause = event.cause
-            if cause is None or cause in unhandled or cause not in day.by_id:
-                first.setdefault((event.agent, event.minute), 0)
-        for wake in day.wakes:
-            first.setdefault(wake, 0)
+        day, first = self.day, first_arrivals(self.day)
         span, trace = self.identity.span, self.identity.trace
         ends = self._last_ends({wake for wake, at in first.items() if not at})
         for wake in sorted(first, key=lambda w: (w[1], w[0])):

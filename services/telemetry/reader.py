@@ -10,7 +10,6 @@ from threading import Lock
 from typing import NamedTuple
 
 from services.errors import HanseError
-from services.messages import MINUTES_PER_DAY
 from services.runs import Run, database
 from services.telemetry.identity import Identity
 from services.telemetry.logged import (
@@ -20,28 +19,20 @@ from services.telemetry.logged import (
     TraceDay,
     Written,
 )
-from services.telemetry.timings import Timing, Timings
+from services.telemetry.rows import (
+    EVENT_COLUMNS,
+    MESSAGE_COLUMNS,
+    check_numbers,
+    lenient_text,
+    log_rows,
+    read_recorded,
+    read_timings,
+)
 
 __all__ = ["LoggedEvent", "RecordedSpan", "SentMessage", "TraceDay", "TraceReader"]
 
 _DAYS_KEPT = 4
 """A day of 10,000 messages takes some 20 MB."""
-
-# A value of another type than its column's is damage; text is what can be made of it.
-_MESSAGE = (
-    f"minute / {MINUTES_PER_DAY}, minute, round, CAST(sender AS TEXT), number,"
-    " CAST(recipient AS TEXT), CAST(channel AS TEXT), CAST(type AS TEXT),"
-    " CAST(in_reply_to AS TEXT), CAST(cause AS TEXT), CAST(trace AS TEXT), CAST(body AS TEXT)"
-)
-_EVENT = (
-    f"minute / {MINUTES_PER_DAY}, minute, round, CAST(agent AS TEXT), ordinal,"
-    " CAST(cause AS TEXT), CAST(kind AS TEXT), CAST(subject AS TEXT), CAST(body AS TEXT)"
-)
-_SPAN = (
-    "CAST(trace_id AS TEXT), CAST(span_id AS TEXT), CAST(parent_id AS TEXT), CAST(name AS TEXT),"
-    " CAST(kind AS TEXT), began, ended, minute, CAST(agent AS TEXT), CAST(status AS TEXT),"
-    " CAST(body AS TEXT)"
-)
 
 
 class _Rows(NamedTuple):
@@ -71,8 +62,9 @@ class TraceReader:
         self._kept: OrderedDict[int, TraceDay] = OrderedDict()
         self._lock = Lock()
         self._extents: dict[int, _Rows] = {}
-        self._offers: dict[tuple[str, str], str] | None = None
-        self._offers_until = 0
+        self._offers: dict[tuple[str, str], str] = {}
+        self._offers_day = -1
+        self._offers_row = 0
 
     # ---- days ------------------------------------------------------------------------------------
 
@@ -106,26 +98,17 @@ class TraceReader:
     def _read(self, day: int) -> TraceDay:
         with self._connected() as connection:
             before, after = self._extent(connection, day)
-            messages = [
-                SentMessage._make(row)
-                for row in connection.execute(
-                    f"SELECT {_MESSAGE} FROM messages WHERE rowid > ? AND rowid <= ?"
-                    " ORDER BY rowid",
-                    (before.messages, after.messages),
-                )
-            ]
-            events = [
-                LoggedEvent._make(row)
-                for row in connection.execute(
-                    f"SELECT {_EVENT} FROM events WHERE rowid > ? AND rowid <= ? ORDER BY rowid",
-                    (before.events, after.events),
-                )
-            ]
-            _check_numbers(messages, events)
-            timings, wakes, unreadable = _timings(connection, day)
-            recorded = _recorded(connection, day)
+            messages = log_rows(
+                connection, "messages", MESSAGE_COLUMNS, (before.messages, after.messages)
+            )
+            events = log_rows(connection, "events", EVENT_COLUMNS, (before.events, after.events))
+            sent = list(map(SentMessage._make, messages))
+            logged = list(map(LoggedEvent._make, events))
+            check_numbers(sent, logged)
+            timings, wakes, unreadable = read_timings(connection, day)
+            recorded = read_recorded(connection, day)
         written = Written(after.messages - before.messages, after.events - before.events)
-        return TraceDay(day, messages, events, timings, wakes, recorded, written, unreadable)
+        return TraceDay(day, sent, logged, timings, wakes, recorded, written, unreadable)
 
     def _extent(self, connection: sqlite3.Connection, day: int) -> tuple[_Rows, _Rows]:
         """The last rows before a day, and its own last ones."""
@@ -171,7 +154,7 @@ class TraceReader:
                     low = found[0]
                 else:
                     row = connection.execute(
-                        f"SELECT {_MESSAGE} FROM messages WHERE rowid = ?", (found[0],)
+                        f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE rowid = ?", (found[0],)
                     ).fetchone()
                     return SentMessage._make(row)
         return None
@@ -214,7 +197,9 @@ class TraceReader:
                 there = self._last_days(connection)
                 first = max((n for day, n in there if day < days.start), default=0)
                 last = max((n for day, n in there if day < days.stop), default=0)
-            query = f"SELECT {_EVENT} FROM events WHERE {' AND '.join(wanted)} ORDER BY rowid"
+            query = (
+                f"SELECT {EVENT_COLUMNS} FROM events WHERE {' AND '.join(wanted)} ORDER BY rowid"
+            )
             rows = connection.execute(query, (first, last, *parameters))
             for event in map(LoggedEvent._make, rows):
                 body = event.facts if facts else {}
@@ -245,7 +230,7 @@ class TraceReader:
         """Gathers the events that name an id; returns those that it leads to."""
         with self._connected() as connection:
             rows = connection.execute(
-                f"SELECT {_EVENT} FROM events"
+                f"SELECT {EVENT_COLUMNS} FROM events"
                 " WHERE rowid <= ? AND agent = ? AND instr(body, ?) ORDER BY rowid",
                 (self._last_row(connection, "events"), exchange, f'"{id}"'),
             )
@@ -260,31 +245,44 @@ class TraceReader:
                 leads.append(facts.get("invoice"))
         return [lead for lead in leads if isinstance(lead, str)]
 
-    def offer_of(self, exchange: str, id: str) -> str | None:
-        """The offer from which a deal or an invoice came; ``None`` if from none that is known."""
-        with self._connected() as connection:
-            last = self._last_row(connection, "events")
-            if self._offers is None or self._offers_until != last:
-                offers = dict(self._offers or {})
+    def offer_of(self, exchange: str, id: str, by: int | None = None) -> str | None:
+        """The offer from which a deal or an invoice came; ``None`` if from none that is known.
+
+        Args:
+            exchange: The town's exchange.
+            id: The deal's or the invoice's id.
+            by: The day on which it was there already; by default the last one.
+        """
+        offer = self._offers.get((exchange, id))
+        if offer is None and (by is None or by > self._offers_day):
+            self._learn_offers()
+            offer = self._offers.get((exchange, id))
+        return offer
+
+    def _learn_offers(self) -> None:
+        """Reads of the deals and invoices that are new."""
+        with self._connected() as connection, self._lock:
+            last_day = self._last_days(connection)[-1:]
+            for day, last in last_day:
                 rows = connection.execute(
-                    f"SELECT {_EVENT} FROM events WHERE rowid > ? AND rowid <= ?"
+                    f"SELECT {EVENT_COLUMNS} FROM events WHERE rowid > ? AND rowid <= ?"
                     " AND kind IN ('deal', 'invoice') ORDER BY rowid",
-                    (self._offers_until if self._offers is not None else 0, last),
+                    (self._offers_row, last),
                 )
                 for event in map(LoggedEvent._make, rows):
                     facts = event.facts
-                    origin = facts.get("offer") or offers.get((event.agent, str(facts.get("deal"))))
+                    deal = self._offers.get((event.agent, str(facts.get("deal"))))
+                    origin = facts.get("offer") or deal
                     if isinstance(origin, str):
-                        offers[event.agent, str(facts.get(event.kind))] = origin
-                self._offers, self._offers_until = offers, last
-        return self._offers.get((exchange, id))
+                        self._offers[event.agent, str(facts.get(event.kind))] = origin
+                self._offers_day, self._offers_row = day, last
 
     # ---- the database ----------------------------------------------------------------------------
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         with database.reading(self.run.database) as connection:
-            connection.text_factory = _text
+            connection.text_factory = lenient_text
             yield connection
 
     def _last_row(self, connection: sqlite3.Connection, table: str) -> int:
@@ -297,57 +295,6 @@ class TraceReader:
     def _last_days(self, connection: sqlite3.Connection) -> list[tuple[int, int]]:
         rows = connection.execute("SELECT day, events FROM checkpoints ORDER BY day")
         return [(day, events) for day, events in rows if isinstance(events, int)]
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
-
-
-def _check_numbers(messages: list[SentMessage], events: list[LoggedEvent]) -> None:
-    """A column of numbers with something else in it would fail somewhere far from here."""
-    sound = all(
-        type(m.minute) is int and type(m.round) is int and type(m.number) is int for m in messages
-    ) and all(
-        type(e.minute) is int and type(e.round) is int and type(e.ordinal) is int for e in events
-    )
-    if not sound:
-        raise database.Damage("a row's minute, round or number is none")
-
-
-def _timings(
-    connection: sqlite3.Connection, day: int
-) -> tuple[dict[str, Timing], dict[tuple[str, int], Timing], int]:
-    """When the day's messages were handled and its agents woken; how many records are damaged."""
-    messages: dict[str, Timing] = {}
-    wakes: dict[tuple[str, int], Timing] = {}
-    unreadable = 0
-    if _has_table(connection, "timings"):
-        for (record,) in connection.execute(
-            "SELECT CAST(body AS BLOB) FROM timings WHERE day = ? ORDER BY host", (day,)
-        ):
-            try:
-                timings = Timings.unpack(record)
-            except HanseError:
-                unreadable += 1
-                continue
-            messages.update(timings.messages)
-            wakes.update(timings.wakes)
-    return messages, wakes, unreadable
-
-
-def _recorded(connection: sqlite3.Connection, day: int) -> list[RecordedSpan]:
-    if not _has_table(connection, "spans"):
-        return []
-    rows = connection.execute(
-        f"SELECT {_SPAN} FROM spans WHERE day = ? ORDER BY began, agent, span_id", (day,)
-    )
-    return list(map(RecordedSpan._make, rows))
-
-
-def _has_table(connection: sqlite3.Connection, name: str) -> bool:
-    """Whether the run was written by a Hanse that has the table."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return connection.execute(query, (name,)).fetchone() is not None
 
 
 def _stands_as_it_is(value: str) -> bool:

@@ -32,6 +32,11 @@ from services.telemetry.timings import Timing
 
 __all__ = ["Span", "SpanEvent", "derive"]
 
+_SEND: Final[dict[str, Value]] = c.operation("send")
+_RECEIVE: Final[dict[str, Value]] = c.operation("receive")
+_PROCESS: Final[dict[str, Value]] = c.operation("process")
+_DEEPEST: Final = 64
+"""Spans of a user's own that lie in each other are followed so far."""
 _UNDELIVERABLE: Final = Error("undeliverable", "there is no such agent")
 _REFUSED: Final = Error("mail_refused", "the recipient's mailbox was full")
 
@@ -101,7 +106,8 @@ class _Messages:
         self._places = places
         self._notes = notes
         self._span = reader.identity.span
-        self._recorded = {(span.trace_id, span.span_id) for span in recorded}
+        self._names = _Names()
+        self._recorded = {(span.trace_id, span.span_id): span.parent_id for span in recorded}
         config = reader.run.manifest.config.get("controllers")
         self._rules = {
             str(item.get("name")): str(item.get("rule", "base_stock"))
@@ -112,23 +118,24 @@ class _Messages:
     def spans(self) -> Iterator[Span]:
         timings, unhandled = self._day.timings, self._places.unhandled
         for id, m in self._day.by_id.items():
-            yield self._send(id, m)
+            base = self._base(id, m)
+            yield self._send(id, m, base)
             if id in unhandled:
                 continue
             timing = timings.get(id)
-            yield self._receive(id, m, timing)
-            yield self._process(id, m, timing)
+            yield self._receive(id, m, timing, base)
+            yield self._process(id, m, timing, base)
             if m.type == "turn":
                 yield self._invoke(id, m, timing)
             elif m.type == "purchase_orders":
                 yield self._decide(id, m)
 
-    def _send(self, id: str, m: SentMessage) -> Span:
+    def _send(self, id: str, m: SentMessage, base: dict[str, Value]) -> Span:
         places = self._places
         trace_id, span_id, at = places.send[id]
         above = places.above[id]
         parent_id = above.span_id
-        attributes = self._attributes(id, m, "send", m.sender)
+        attributes = {**base, **_SEND, c.AGENT: m.sender}
         error = None
         if id in places.unhandled:
             error = _REFUSED if id in self._day.refused else _UNDELIVERABLE
@@ -146,7 +153,7 @@ class _Messages:
             trace_id,
             span_id,
             parent_id,
-            f"send {_named(m.recipient)}",
+            f"send {base[c.MESSAGING_DESTINATION]}",
             PRODUCER,
             at,
             at,
@@ -158,20 +165,27 @@ class _Messages:
         )
 
     def _outside(
-        self, context: TraceParent, trace_id: int, parent_id: int
+        self, context: TraceParent, trace_id: int, above: int
     ) -> tuple[int, tuple[Place, ...]]:
         """Parent and links of a message that names the span in which it was sent.
 
-        A user's own span in the same trace is its parent; any other place is linked to.
+        A span of the user's own that hangs where the message does is its parent; any other place
+        is linked to.
         """
-        place = context.trace_id, context.span_id
-        if context.trace_id == trace_id and place in self._recorded:
-            return context.span_id, ()
-        return parent_id, () if place == (trace_id, parent_id) else (place,)
+        span: int | None = context.span_id
+        if context.trace_id == trace_id:
+            for _ in range(_DEEPEST):
+                if span == above:
+                    return context.span_id, ()
+                span = None if span is None else self._recorded.get((trace_id, span))
+        return above, ((context.trace_id, context.span_id),)
 
-    def _receive(self, id: str, m: SentMessage, timing: Timing | None) -> Span:
+    def _receive(
+        self, id: str, m: SentMessage, timing: Timing | None, base: dict[str, Value]
+    ) -> Span:
         trace_id, send, at = self._places.send[id]
-        attributes = self._attributes(id, m, "receive", m.recipient)
+        name = base[c.MESSAGING_DESTINATION]
+        attributes = {**base, **_RECEIVE, c.AGENT: name}
         start = end = at
         if timing is None:
             attributes[c.TIMING] = c.MISSING
@@ -182,7 +196,7 @@ class _Messages:
             trace_id,
             self._span(f"receive {id}"),
             send,
-            f"receive {_named(m.recipient)}",
+            f"receive {name}",
             CONSUMER,
             start,
             end,
@@ -191,9 +205,12 @@ class _Messages:
             attributes,
         )
 
-    def _process(self, id: str, m: SentMessage, timing: Timing | None) -> Span:
+    def _process(
+        self, id: str, m: SentMessage, timing: Timing | None, base: dict[str, Value]
+    ) -> Span:
         trace_id, send, at = self._places.send[id]
-        attributes = self._attributes(id, m, "process", m.recipient)
+        name = base[c.MESSAGING_DESTINATION]
+        attributes = {**base, **_PROCESS, c.AGENT: name}
         start = end = at
         if timing is None:
             attributes[c.TIMING] = c.MISSING
@@ -207,7 +224,7 @@ class _Messages:
             trace_id,
             self._places.process[id].span_id,
             send,
-            f"process {_named(m.recipient)}",
+            f"process {name}",
             CONSUMER,
             start,
             end,
@@ -224,7 +241,7 @@ class _Messages:
         trace_id, process, end = self._places.process[id]
         attributes: dict[str, Value] = {
             c.GEN_AI_OPERATION: "invoke_agent",
-            c.GEN_AI_AGENT_NAME: _named(m.recipient),
+            c.GEN_AI_AGENT_NAME: self._names[m.recipient],
             c.DAY: self._day.day,
             c.MINUTE: m.minute,
         }
@@ -237,7 +254,7 @@ class _Messages:
             trace_id,
             self._span(f"invoke {id}"),
             process,
-            f"invoke_agent {_named(m.recipient)}",
+            f"invoke_agent {self._names[m.recipient]}",
             INTERNAL,
             end if timing is None else timing.began,
             end,
@@ -275,16 +292,14 @@ class _Messages:
             attributes,
         )
 
-    def _attributes(self, id: str, m: SentMessage, operation: str, agent: str) -> dict[str, Value]:
+    def _base(self, id: str, m: SentMessage) -> dict[str, Value]:
+        """The attributes that the spans of one message share."""
         body = m.body
-        attributes: dict[str, Value] = {
+        base: dict[str, Value] = {
             c.MESSAGING_SYSTEM: c.SYSTEM,
-            c.MESSAGING_OPERATION_NAME: operation,
-            c.MESSAGING_OPERATION_TYPE: operation,
-            c.MESSAGING_DESTINATION: _named(m.recipient),
+            c.MESSAGING_DESTINATION: self._names[m.recipient],
             c.MESSAGING_MESSAGE_ID: id,
             c.MESSAGING_BODY_SIZE: len(body if body.isascii() else body.encode()),
-            c.AGENT: _named(agent),
             c.DAY: m.day,
             c.MINUTE: m.minute,
             c.ROUND: m.round,
@@ -292,10 +307,13 @@ class _Messages:
             c.MESSAGE_TYPE: m.type,
         }
         if m.in_reply_to is not None:
-            attributes[c.MESSAGING_CONVERSATION] = c.clipped(m.in_reply_to)
-        return attributes
+            base[c.MESSAGING_CONVERSATION] = c.clipped(m.in_reply_to)
+        return base
 
 
-def _named(agent: str) -> str:
-    """An agent's name; a user's agent may write to a name of any length."""
-    return agent if len(agent) <= 64 and agent.isascii() else c.clipped(agent, 256)
+class _Names(dict[str, str]):
+    """Agents' names as spans show them: a user's agent may write to a name of any length."""
+
+    def __missing__(self, agent: str) -> str:
+        shown = self[agent] = c.clipped(agent, 256)
+        return shown
