@@ -2,11 +2,7 @@
 
 import html
 import json
-import os
 import re
-import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,75 +11,10 @@ import pytest
 from actors.league import League
 from services.config import standard
 from services.runs.report import write_report
+from tests.browser import View, look_at, needs_browser
 from tests.services.runs.report_runs import HOSTILE, large_run, small_run
 
-CHROMIUM = next(
-    filter(
-        None,
-        map(
-            shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-        ),
-    ),
-    None,
-)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
-]
-
-COMPLAINT = re.compile(r":CONSOLE[:(]|Uncaught|Refused to|Content Security Policy")
-
-
-@dataclass
-class View:
-    """A page after its script has run."""
-
-    document: str
-    complaints: list[str]
-
-    def text(self) -> str:
-        """What is on the page, without markup, script and data."""
-        body = re.sub(r"<(script|style)\b.*?</\1>", " ", self.document, flags=re.DOTALL)
-        return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
-
-    def charts(self) -> list[str]:
-        """The titles of the charts that have something drawn in them."""
-        figures = re.findall(r'<figure class="chart">.*?</figure>', self.document, flags=re.DOTALL)
-        return [
-            re.search(r"<h3>(.*?)</h3>", figure)[1]  # type: ignore[index]
-            for figure in figures
-            if re.search(r'<path class="(line|area)"', figure)
-        ]
-
-
-def look_at(page: Path, profile: Path) -> View:
-    """Opens a page in a browser of its own and returns what became of it."""
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [
-            CHROMIUM,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={profile}",
-            "--window-size=1200,900",
-            "--virtual-time-budget=5000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            page.absolute().as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "LANG": "C.UTF-8"},
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return View(done.stdout, [ln for ln in done.stderr.splitlines() if COMPLAINT.search(ln)])
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")

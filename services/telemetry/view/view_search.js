@@ -1,0 +1,156 @@
+// The log: the chosen day's items, or what is searched for in all days, one day after the other.
+
+const MOST_FOUND = 20000;
+const BREATH = 24; // milliseconds of work between two frames
+
+const KINDS = [
+  ["", "everything"], ["message", "messages"], ["talk", "letters and talk"], ["command", "commands"], ["turn", "turns"],
+  ["event", "events"], ["deal", "deals"], ["delivery", "deliveries"], ["invoice", "invoices"], ["payment", "payments"],
+  ["return", "returns"], ["consumer_sale", "sales to consumers"], ["span", "recorded spans"],
+];
+
+function isOfKind(item, kind) {
+  if (kind === "") return true;
+  if (kind === "talk") return item.channel === "comm";
+  if (kind === "command") return item.type === "action" || (item.channel === "tool" && item.kind === "message");
+  return item.kind === kind || item.type === kind;
+}
+
+// What a reader typed: words that must all occur, and agent:NAME for exact names.
+function parsedQuery(text) {
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const agents = terms.filter((term) => term.startsWith("agent:")).map((term) => term.slice(6));
+  return { agents, words: terms.filter((term) => !term.startsWith("agent:")) };
+}
+
+function matcher({ text, kind, errors }) {
+  const query = parsedQuery(text);
+  return (item) => {
+    if (errors && !item.flag) return false;
+    if (!isOfKind(item, kind)) return false;
+    if (query.agents.length) {
+      const own = [item.sender, item.recipient, item.agent, item.subject].map((name) => (name || "").toLowerCase());
+      if (!query.agents.every((name) => own.includes(name))) return false;
+    }
+    if (!query.words.length) return true;
+    const hay = (item.id + " " + item.type + " " + (item.sender || item.agent) + " " + (item.recipient || item.subject || "") + " " + item.body + " " + sentence(item)).toLowerCase();
+    return query.words.every((word) => hay.includes(word));
+  };
+}
+
+function dayLog(choose) {
+  let day = null;
+  let turn = 0; // which search is the latest
+  let waiting = null;
+  const asked = { text: "", kind: "", errors: false };
+  const box = el("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "ids, agents, words; agent:NAME", "aria-label": "Search all days" });
+  const errors = el("input", { type: "checkbox" });
+  const kinds = select("Kind", KINDS, (value) => {
+    asked.kind = value;
+    run();
+  });
+  const everywhere = el("input", { type: "checkbox" });
+  const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Search" });
+  const status = el("p", { class: "note", role: "status" });
+  const list = longList("Log", row, (entry) => choose(entry));
+
+  function row(entry) {
+    return [
+      el("span", { class: "when" }, (entry.far ? "day " + entry.day + ", " : "") + timeOfDay(entry.minute)),
+      el("span", { class: "what" + (entry.flag ? " bad" : "") }, entry.text),
+      el("span", { class: "which" }, entry.id + (entry.kind === "message" ? " \u00b7 " + words(entry.type) : " \u00b7 " + words(entry.kind === "event" ? entry.type : entry.kind))),
+    ];
+  }
+
+  // An entry holds what its row needs and no item, so that days that were passed by can be forgotten.
+  const entryOf = (item, far) => ({ id: item.id, day: item.day, minute: item.minute, kind: item.kind, type: item.type, flag: item.flag, text: sentence(item), far });
+
+  const searching = () => asked.text.trim() !== "" || everywhere.checked;
+
+  async function run() {
+    const mine = ++turn;
+    const matches = matcher(asked);
+    list.restart();
+    if (!searching()) {
+      bar.hidden = true;
+      if (!day) return;
+      const found = day.items.filter(matches).map((item) => entryOf(item, false));
+      list.fill(found);
+      status.textContent = counted(found.length, "entry", "entries") + " of day " + day.day
+        + (found.length < day.items.length ? ", of " + number(day.items.length) : "") + ".";
+      return;
+    }
+    const found = [];
+    let total = 0;
+    bar.hidden = false;
+    bar.max = data.days.length;
+    let since = performance.now();
+    let drawn = 0;
+    list.fill([]);
+    for (let at = 0; at < data.days.length; at++) {
+      let items;
+      try {
+        items = (await loadDay(at, false)).items;
+      } catch (error) {
+        status.textContent = "Search stopped: " + error.message;
+        return;
+      }
+      if (mine !== turn) return;
+      for (const item of items) {
+        if (matches(item)) {
+          total++;
+          if (found.length < MOST_FOUND) found.push(entryOf(item, true));
+        }
+        if (performance.now() - since > BREATH) {
+          await new Promise(requestAnimationFrame);
+          if (mine !== turn) return;
+          since = performance.now();
+        }
+      }
+      bar.value = at + 1;
+      if (performance.now() - drawn > 120) {
+        drawn = performance.now();
+        list.fill(found);
+        status.textContent = number(total) + " found so far, day " + (at + 1) + " of " + data.days.length + " \u2026";
+      }
+    }
+    list.fill(found);
+    bar.hidden = true;
+    status.textContent = counted(total, "entry", "entries") + " found in " + counted(data.days.length, "day", "days")
+      + (total > found.length ? "; the first " + number(found.length) + " are listed" : "") + ".";
+    document.documentElement.dataset.searched = asked.text;
+  }
+
+  let onText = () => {};
+  box.addEventListener("input", () => {
+    asked.text = box.value;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      onText(box.value);
+      run();
+    }, 180);
+  });
+  errors.addEventListener("change", () => {
+    asked.errors = errors.checked;
+    run();
+  });
+  everywhere.addEventListener("change", run);
+
+  return {
+    box,
+    node: el("div", { class: "log" },
+      el("div", { class: "controls" }, kinds.node, el("label", { class: "tick" }, errors, " errors only"), el("label", { class: "tick" }, everywhere, " all days")),
+      status, bar, list.node),
+    show(shown) {
+      day = shown;
+      if (!searching()) run();
+    },
+    pick(item, bring) { list.pick(item && item.id, bring); },
+    search(text) {
+      if (box.value !== text) box.value = text;
+      asked.text = text;
+      run();
+    },
+    set onText(listener) { onText = listener; },
+  };
+}
