@@ -6,15 +6,14 @@ Nothing heavy is imported here: each command imports what it needs when it is ca
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from services.cli import branch, doctor, export, new, report, resume, run, runs, sweep
+from services.cli import branch, doctor, export, new, report, resume, run, runs, sweep, trace
+from services.cli.commands import add
 from services.cli.console import note, say
 from services.errors import HanseError
 
@@ -27,22 +26,16 @@ app = typer.Typer(
 )
 
 
-def _add(command: Callable[..., None], examples: str) -> None:
-    # Each paragraph of the docstring is one line for the terminal to wrap.
-    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
-    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(help=text, epilog=examples)(command)
-
-
-_add(run.run, run.EXAMPLE)
-_add(resume.resume, resume.EXAMPLE)
-_add(branch.branch, branch.EXAMPLE)
-_add(report.report, report.EXAMPLE)
-_add(sweep.sweep, sweep.EXAMPLE)
-_add(runs.runs, runs.EXAMPLE)
-_add(export.export, export.EXAMPLE)
-_add(new.new, new.EXAMPLE)
-_add(doctor.doctor, doctor.EXAMPLE)
+add(app, run.run, run.EXAMPLE)
+add(app, resume.resume, resume.EXAMPLE)
+add(app, branch.branch, branch.EXAMPLE)
+add(app, report.report, report.EXAMPLE)
+trace.register(app)
+add(app, sweep.sweep, sweep.EXAMPLE)
+add(app, runs.runs, runs.EXAMPLE)
+add(app, export.export, export.EXAMPLE)
+add(app, new.new, new.EXAMPLE)
+add(app, doctor.doctor, doctor.EXAMPLE)
 
 # Some versions of typer carry a click of their own, some use the package: either way this is the
 # base of its errors about arguments.

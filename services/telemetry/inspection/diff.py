@@ -98,9 +98,7 @@ def diff(first: TraceReader, second: TraceReader) -> Difference:
     shared = list(zip(*marks, strict=False))
     days = len(marks[0]), len(marks[1])
     settings = _settings(first.run, second.run)
-    apart = next(
-        (one.day for one, two in shared if one.log_sha256 != two.log_sha256), None
-    )
+    apart = next((one.day for one, two in shared if one.log_sha256 != two.log_sha256), None)
     if apart is None:
         equal = days[0] == days[1]
         return Difference(equal, days, settings, None, None, None, [], ([], []), {})
@@ -142,7 +140,7 @@ def _flat(config: object, path: str = "") -> dict[str, Any]:
     return found
 
 
-# ---- the point ------------------------------------------------------------------------------------
+# ---- the point -----------------------------------------------------------------------------------
 
 _Row = SentMessage | LoggedEvent
 
@@ -185,7 +183,7 @@ def _side(reader: TraceReader, day: int, rows: list[_Row], at: int) -> Side:
     return Side(step, None if source is None else steps.causes(reader, source, _CAUSES))
 
 
-# ---- what follows ---------------------------------------------------------------------------------
+# ---- what follows --------------------------------------------------------------------------------
 
 
 def _gaps(first: Run, second: Run, days: range) -> list[Gap]:
@@ -204,9 +202,7 @@ def _gaps(first: Run, second: Run, days: range) -> list[Gap]:
     return gaps
 
 
-def _deals(
-    first: TraceReader, second: TraceReader, days: range
-) -> tuple[list[Deal], list[Deal]]:
+def _deals(first: TraceReader, second: TraceReader, days: range) -> tuple[list[Deal], list[Deal]]:
     """Deals by what was agreed: their numbers shift as soon as one is missing."""
     found = []
     for reader in (first, second):

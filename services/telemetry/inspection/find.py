@@ -81,9 +81,7 @@ class Found(NamedTuple):
             return words.message(self.name, self.agent, self.peer, facts)
         if self.kind == "span":
             return f"{self.agent or 'the league'}: span {self.name}"
-        return words.event(
-            "action" if self.kind == "action" else self.name, self.agent, facts
-        )
+        return words.event("action" if self.kind == "action" else self.name, self.agent, facts)
 
     def document(self) -> dict[str, Any]:
         """The row for ``--json``, its body as what it is."""

@@ -51,9 +51,7 @@ def order_of(reader: TraceReader, paper: Paper) -> Order:
         return _gather(reader, exchange, paper.id)
     origin = paper.id
     if paper.kind == "invoice":
-        invoice = next(
-            reader.find_events("invoice", recorder=exchange, invoice=paper.id), None
-        )
+        invoice = next(reader.find_events("invoice", recorder=exchange, invoice=paper.id), None)
         facts = {} if invoice is None else invoice.facts
         if not facts.get("deal"):
             # A credit that could not be refunded at once becomes an invoice without a deal.

@@ -146,7 +146,7 @@ def _bids(
     return found
 
 
-# ---- a day ----------------------------------------------------------------------------------------
+# ---- a day ---------------------------------------------------------------------------------------
 
 
 def _lines(
@@ -199,9 +199,7 @@ def _received(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line 
     return Line(message.minute, told, told is not None, False, [message.id], [])
 
 
-def _happened(
-    day: TraceDay, event: LoggedEvent, agent: str, own_listings: set[str]
-) -> Line | None:
+def _happened(day: TraceDay, event: LoggedEvent, agent: str, own_listings: set[str]) -> Line | None:
     facts = event.facts
     if event.kind in ("action", "day_end"):
         args = facts.get("args")

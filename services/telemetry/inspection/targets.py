@@ -39,7 +39,13 @@ class Paper(NamedTuple):
 def exchanges(run: Run) -> list[str]:
     """The agents that are towns' exchanges; none before the first day is complete."""
     rows = run.rows("events", "kind = 'day_end'", days=range(0, 1))
-    return sorted({row[2] for row in rows})
+    return sorted({row[2] for row in rows}, key=_natural)
+
+
+def _natural(name: str) -> tuple[str, int, str]:
+    """``town_2`` comes before ``town_10``."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0), name
 
 
 def locate(reader: TraceReader, text: str, town: str | None = None) -> SentMessage | Paper:

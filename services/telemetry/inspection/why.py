@@ -158,7 +158,7 @@ def _last_payment(order: Order) -> LoggedEvent | None:
     return payments[-1] if payments else None
 
 
-# ---- notes: what the log says beyond one event after another --------------------------------------
+# ---- notes: what the log says beyond one event after another -------------------------------------
 
 
 def _notes(reader: TraceReader, order: Order, paper: Paper) -> list[str]:
@@ -239,8 +239,7 @@ def _why_late(
     tried: list[str] = []
     for row in reader.run.rows(
         "events",
-        "kind = 'action' AND subject = ? AND (instr(body, '\"view_payables\"')"
-        " OR instr(body, ?))",
+        "kind = 'action' AND subject = ? AND (instr(body, '\"view_payables\"') OR instr(body, ?))",
         (payer, f'"invoice_id":"{order.invoice}"'),
         days=range(due - _BEFORE_DUE, until + 1),
     ):
@@ -255,8 +254,11 @@ def _why_late(
         notes.append(
             f"it looked at its bills on {_days(looked)}"
             + (f" and tried to pay on {'; '.join(tried)}" if tried else "")
-            + ("" if tried or order.action("pay_invoice") is None else
-               f", and first sent a payment for {order.invoice} on day {until}")
+            + (
+                ""
+                if tried or order.action("pay_invoice") is None
+                else f", and first sent a payment for {order.invoice} on day {until}"
+            )
         )
     else:
         notes.append(f"it did not look at its bills from day {max(0, due - _BEFORE_DUE)} on")
@@ -287,7 +289,7 @@ def _days(days: list[int]) -> str:
     return f"day {told}" if len(days) == 1 else f"days {told}"
 
 
-# ---- listings -------------------------------------------------------------------------------------
+# ---- listings ------------------------------------------------------------------------------------
 
 
 def _listing(reader: TraceReader, paper: Paper, limits: Limits) -> Explanation:

@@ -288,7 +288,9 @@ _EVENTS: Final[dict[str, Callable[[str, Facts], str]]] = {
         f"{b['issuer']} bills {b['payer']} {money(b['amount'])} ({b['invoice']}),"
         f" due on day {b['due_day']}"
     ),
-    "payment": lambda s, b: f"{b['payer']} pays {b['issuer']} {money(b['amount'])} ({b['invoice']})",
+    "payment": lambda s, b: (
+        f"{b['payer']} pays {b['issuer']} {money(b['amount'])} ({b['invoice']})"
+    ),
     "return": lambda s, b: (
         f"{s} sends back {_kilograms(b)} of {b['deal']} for {money(b['credit'])}"
         + (f": “{short(b['reason'])}”" if b.get("reason") else "")

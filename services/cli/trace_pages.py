@@ -1,0 +1,298 @@
+"""How the answers of `hanse trace` look in a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from services.cli.console import dollars, say, say_table
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from services.telemetry.inspection.diff import Deal, Difference, Gap, Side
+    from services.telemetry.inspection.find import Found
+    from services.telemetry.inspection.steps import Node, Step
+    from services.telemetry.inspection.story import Line, Story
+    from services.telemetry.inspection.summary import Summary
+    from services.telemetry.inspection.why import Explanation
+
+_PIPED_WIDTH = 200
+"""A tree in a file or a pipe has no terminal to fit into."""
+_HANDLERS = 10
+_DEALS = 8
+_DAYS = 12
+
+
+def _print(shown: object) -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, highlight=False).print(shown)
+
+
+def _text(*parts: tuple[str, str] | str) -> Text:
+    from rich.text import Text
+
+    # Words of the run are never markup: somebody's letter may hold square brackets.
+    return Text.assemble(*parts)
+
+
+def _wall(step: Step, began: int | None) -> str:
+    if step.wall is None or began is None:
+        return ""
+    return f" +{(step.wall - began) / 1e9:.3f}s"
+
+
+def _step(step: Step, began: int | None, day: int | None = None) -> Text:
+    from services.telemetry.inspection.words import time_of_day, when
+
+    same = day is not None and step.minute // 1440 == day
+    at = time_of_day(step.minute) if same else when(step.minute)
+    agent, rest = step.agent, step.words
+    if rest.startswith(f"{agent} "):
+        told: list[tuple[str, str] | str] = [(agent, "bold"), rest[len(agent) :]]
+    else:
+        told = [rest]
+    if step.refused:
+        before, mark, reason = "".join(t if isinstance(t, str) else "" for t in told).partition(
+            ": refused, "
+        )
+        told = [(agent, "bold"), before, (f"{mark}{reason}", "red")]
+    return _text((f"{at}  ", "cyan"), *told, (f"   {step.id}{_wall(step, began)}", "dim"))
+
+
+def _grow(tree: Tree, nodes: Iterable[Node], began: int | None, day: int | None) -> None:
+    for node in nodes:
+        branch = tree.add(_step(node.step, began, day))
+        _grow(branch, node.children, began, day)
+        if node.more:
+            branch.add(_text((f"... {node.more} more, show with --all", "dim")))
+
+
+def show_why(found: Explanation) -> None:
+    """The order, the causes and the effects as one tree."""
+    from rich.tree import Tree
+
+    tree = Tree(_text((found.id, "bold"), f"  {found.title}"))
+    if found.notes:
+        notes = tree.add(_text(("In short", "bold magenta")))
+        for line in found.notes:
+            notes.add(_text(line))
+    if found.order:
+        order = tree.add(_text(("From listing to payment", "bold magenta")))
+        for step in found.order:
+            order.add(_step(step, found.began))
+    for cause in found.causes:
+        branch = tree.add(_text((cause.question, "bold magenta")))
+        chain = cause.chain
+        day = chain.steps[0].minute // 1440 if chain.steps else None
+        for place, step in enumerate(chain.steps):
+            branch.add(_step(step, found.began, day if place else None))
+            if place == 0 and chain.left_out:
+                branch.add(_text((f"... {chain.left_out} more, show with --all", "dim")))
+    effects = found.effects
+    if effects is not None and (effects.children or effects.more):
+        branch = tree.add(_text(("What came of it on that day", "bold magenta")))
+        _grow(branch, effects.children, found.began, effects.step.minute // 1440)
+        if effects.more:
+            branch.add(_text((f"... {effects.more} more, show with --all", "dim")))
+    _print(tree)
+
+
+def show_story(found: Story) -> None:
+    """Shortages first, then day by day."""
+    role = f", a {found.role}" if found.role else ""
+    _print(_text((found.agent, "bold"), role))
+    if found.shortages:
+        _print(_text(("In short", "bold magenta")))
+        for line in found.shortages:
+            _print(_text(f"  {line}"))
+    for day in found.days:
+        evening = day.evening
+        morning = (
+            ""
+            if evening is None or evening.before is None
+            else (f"   {dollars(evening.before)} $ in cash")
+        )
+        _print(_text((f"\nday {day.day}", "bold magenta"), (morning, "dim")))
+        for line in day.lines:
+            _print(_line(line))
+        if evening is not None:
+            gained = "" if evening.before is None else f" ({evening.cash - evening.before:+,.2f})"
+            stock = "; ".join(map(str, evening.shelves)) or "no stock"
+            _print(_text(("  evening  ", "green"), f"{dollars(evening.cash)} ${gained}; {stock}"))
+
+
+def _line(line: Line) -> Text:
+    from services.telemetry.inspection.words import time_of_day
+
+    at = (f"  {time_of_day(line.minute)}  ", "cyan")
+    who = "" if line.own else "· "
+    if line.refused:
+        told, mark, reason = line.words.partition(": refused, ")
+        parts: list[tuple[str, str] | str] = [told, (f"{mark}{reason}", "red")]
+        parts += [f"; {note}" for note in line.notes]
+    else:
+        parts = [line.words]
+    ids = line.ids[0] if len(line.ids) == 1 else f"{line.ids[0]} and {len(line.ids) - 1} more"
+    return _text(at, who, *parts, (f"   {ids}", "dim"))
+
+
+def show_found(found: Sequence[Found]) -> None:
+    """A line for each row."""
+    from services.telemetry.inspection.words import short
+
+    for row in found:
+        _print(
+            _text(
+                (f"day {row.day} {row.time}  ", "cyan"),
+                (f"{row.name}  ", "magenta"),
+                short(row.words()),
+                (f"   {row.id}", "dim"),
+            )
+        )
+
+
+# ---- diff ----------------------------------------------------------------------------------------
+
+
+def show_diff(found: Difference, first: str, second: str) -> None:
+    """Where the runs part, why, and what follows."""
+    if found.settings:
+        for key, one, two in found.settings:
+            say(f"setting {key}: {_value(one)} in {first}, {_value(two)} in {second}")
+    if found.equal:
+        say(f"equal: the same log for all {found.days[0]} days")
+        return
+    if found.day is None:
+        short, long = sorted(((found.days[0], first), (found.days[1], second)))
+        say(
+            f"equal for {short[0]} days, where {short[1]} ends; {long[1]} goes on to day"
+            f" {long[0] - 1}"
+        )
+        return
+    assert found.first is not None and found.second is not None
+    same = f"equal until day {found.day - 1}; " if found.day else ""
+    say(f"{same}they part on day {found.day}")
+    _side(first, found.first)
+    _side(second, found.second)
+    _gaps(found.gaps)
+    for name, deals in ((first, found.deals[0]), (second, found.deals[1])):
+        _deals(name, deals)
+    if found.messages:
+        say_table(
+            ["messages", f">in {first}", f">in {second}", ">difference"],
+            [
+                [kind, f"{one:,}", f"{two:,}", f"{two - one:+,}"]
+                for kind, (one, two) in sorted(
+                    found.messages.items(), key=lambda entry: -abs(entry[1][1] - entry[1][0])
+                )
+            ],
+        )
+
+
+def _value(value: object) -> str:
+    return "nothing" if value is None else str(value)
+
+
+def _side(name: str, side: Side) -> None:
+    from rich.tree import Tree
+
+    tree = Tree(_text(("in ", ""), (name, "bold")))
+    if side.step is None:
+        tree.add(_text("nothing more happens on that day"))
+    else:
+        steps = [] if side.causes is None else side.causes.steps
+        for step in steps:
+            tree.add(_step(step, None))
+        if not steps or steps[-1].words != side.step.words:
+            tree.add(_step(side.step, None))
+    _print(tree)
+
+
+def _gaps(gaps: Sequence[Gap]) -> None:
+    if not gaps:
+        say("the books are the same in the end of every day")
+        return
+    by_day: dict[int, dict[str, float]] = defaultdict(dict)
+    for gap in gaps:
+        by_day[gap.day][gap.firm] = gap.equity
+    most = sorted(
+        {gap.firm for gap in gaps},
+        key=lambda firm: -max(abs(day.get(firm, 0.0)) for day in by_day.values()),
+    )
+    firms = sorted(most[:8])
+    days = sorted(by_day)
+    chosen = (
+        days
+        if len(days) <= _DAYS
+        else sorted({days[len(days) * n // _DAYS] for n in range(_DAYS)} | {days[-1]})
+    )
+    more = f"; {len(most) - 8} more firms with --json" if len(most) > 8 else ""
+    say_table(
+        [">day", *(f">{firm}" for firm in firms)],
+        [[str(day), *(f"{by_day[day].get(firm, 0.0):+,.2f}" for firm in firms)] for day in chosen],
+        title=f"equity $, the second run less the first ({len(days)} days differ{more})",
+    )
+
+
+def _deals(name: str, deals: Sequence[Deal]) -> None:
+    if not deals:
+        return
+    say(f"{len(deals)} deals only in {name}, the first of them:")
+    for deal in deals[:_DEALS]:
+        say(f"  day {deal.day}  {deal.words}")
+
+
+# ---- summary -------------------------------------------------------------------------------------
+
+
+def show_summary(found: Summary) -> None:
+    """Tables, and last of all whether every span is there."""
+    say(
+        f"run {found.run}: {found.days} days, {found.messages:,} messages, {found.events:,} events,"
+        f" {found.traces:,} traces"
+    )
+    say_table(["spans", ">number"], [[kind, f"{n:,}"] for kind, n in found.kinds.items()])
+    if found.handlers:
+        rows = [
+            [
+                f"{h.agents}: {h.message}",
+                f"{h.times:,}",
+                *(f"{ms:,.3f}" for ms in (h.p50, h.p95, h.p99, h.longest)),
+                h.slowest,
+            ]
+            for h in found.handlers[:_HANDLERS]
+        ]
+        columns = ["slowest handlers", ">times", ">p50 ms", ">p95 ms", ">p99 ms", ">longest ms"]
+        say_table([*columns, "which was"], rows)
+    pairs = [[f"{p.one} and {p.two}", f"{p.messages:,}"] for p in found.pairs]
+    say_table(["busiest pairs", ">messages"], pairs)
+    _trouble(found)
+    wall = found.wall_seconds
+    if wall is None:
+        say("wall time: not known; this run has no timings")
+    else:
+        days = found.virtual_minutes / 1440
+        say(
+            f"virtual time {days:,.0f} days, wall time {wall:,.2f} s"
+            f" ({found.busy_seconds or 0:,.2f} s of it in agents' handlers)"
+        )
+    for reason, number in {**found.missing, **found.doubtful}.items():
+        say(f"{number:,} times: {reason}")
+    say(f"spans {found.found:,} of {found.expected:,}")
+
+
+def _trouble(found: Summary) -> None:
+    for line in found.troubles[:_HANDLERS]:
+        say(f"trouble: {line}")
+    if not found.troubles:
+        say("no errors, no missed turns")
+    refused = sorted(found.refused.items(), key=lambda entry: -entry[1][1])
+    if refused:
+        parts = [f"{firm} {n} of {all_:,} (mostly {code})" for firm, (all_, n, code) in refused[:6]]
+        more = f" and {len(refused) - 6} more firms" if len(refused) > 6 else ""
+        say(f"refused commands: {', '.join(parts)}{more}")
