@@ -1,0 +1,361 @@
+"""OTLP over HTTP, against a collector on the loopback."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from services.errors import HanseError
+from services.runs.manifest import Manifest
+from services.telemetry.exporting import Limits, SpanPipeline, pipeline_from_environment
+from services.telemetry.lane import Counts
+from services.telemetry.otlp import OtlpSettings, OtlpSink
+from services.telemetry.otlp_encoding import request
+from services.telemetry.sdk import readable, scope_of
+from services.telemetry.span import Span
+from tests.services.telemetry.collector import Answer, Collector
+from tests.services.telemetry.made_spans import RESOURCE, rich_span, span, spans
+
+_SECRET = "t0ps3cret-value"
+
+
+def _pipeline(url: str, **settings: Any) -> SpanPipeline:
+    sink = OtlpSink(OtlpSettings(f"{url}/v1/traces", **settings), RESOURCE)
+    return SpanPipeline([sink], RESOURCE, limits=Limits(batch=100))
+
+
+def _ids(made: list[Span]) -> list[int]:
+    return [s.span_id for s in made]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# ---- what is sent ------------------------------------------------------------------------------
+
+
+def test_the_encoding_is_that_of_the_official_exporter() -> None:
+    made = [rich_span(), span(parent_id=None), *spans(20)]
+    scope = scope_of(RESOURCE)
+    assert request(made, RESOURCE) == encode_spans([readable(s, RESOURCE, scope) for s in made])
+
+
+@pytest.mark.parametrize("compression", ["gzip", "deflate", "none"])
+def test_the_official_classes_read_what_arrives(compression: str) -> None:
+    with Collector() as collector:
+        with _pipeline(collector.url, compression=compression) as pipeline:
+            pipeline.submit([rich_span(), *spans(249)])
+        assert pipeline.counts()["otlp"] == Counts(exported=250)
+        assert collector.span_ids() == _ids([rich_span(), *spans(249)])
+        [first, *_] = collector.requests
+    assert first.path == "/v1/traces"
+    assert first.headers["Content-Type"] == "application/x-protobuf"
+    assert first.headers.get("Content-Encoding", "none") == compression
+    [group] = ExportTraceServiceRequest.FromString(first.body).resource_spans
+    assert {a.key for a in group.resource.attributes} >= {"service.name", "hanse.seed"}
+    made = group.scope_spans[0].spans[0]
+    assert made.status.message == "refused: not enough cash"
+    assert made.events[0].name == "exception"
+    assert len(made.links) == 2
+
+
+def test_headers_are_sent_decoded() -> None:
+    environ = {
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{_SECRET}, x-tenant = coffee ",
+    }
+    with Collector() as collector:
+        settings = OtlpSettings.from_environment(
+            environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        )
+        with SpanPipeline([OtlpSink(settings, RESOURCE)], RESOURCE) as pipeline:
+            pipeline.submit(spans(1))
+        headers = collector.requests[0].headers
+    assert headers["authorization"] == f"Bearer {_SECRET}"
+    assert headers["x-tenant"] == "coffee"
+    assert _SECRET not in repr(settings)
+
+
+# ---- collectors that misbehave -----------------------------------------------------------------
+
+
+def test_a_collector_that_comes_up_late_gets_everything() -> None:
+    port = _free_port()
+    pipeline = _pipeline(f"http://127.0.0.1:{port}")
+    for day in range(5):
+        pipeline.submit(lambda day=day: spans(50, first=50 * day))  # type: ignore[misc]
+    time.sleep(0.3)
+    assert pipeline.counts()["otlp"] == Counts()
+    with Collector(port=port) as collector:
+        assert pipeline.close(15)["otlp"].exported == 250
+        assert collector.span_ids() == _ids(spans(250))
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_collector_that_is_busy_is_asked_again(status: int) -> None:
+    with Collector(Answer(status), Answer(status)) as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(3))
+        assert pipeline.counts()["otlp"] == Counts(exported=3)
+        assert len(collector.requests) == 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_a_collector_says_how_long_it_wants_to_be_left_alone(form: str) -> None:
+    after = "1" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+    with Collector(Answer(429, {"Retry-After": after})) as collector:
+        pipeline = _pipeline(collector.url)
+        began = time.monotonic()
+        pipeline.submit(spans(3))
+        while pipeline.counts()["otlp"].exported < 3:
+            assert time.monotonic() - began < 10
+            time.sleep(0.01)
+        assert 0.8 <= time.monotonic() - began < 5
+        pipeline.close(5)
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 404, 413, 500])
+def test_what_a_collector_refuses_for_good_has_failed_and_is_not_sent_again(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Collector(Answer(status, {"Location": "/elsewhere"})) as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(100))
+            pipeline.submit(spans(7, first=100))
+        counts = pipeline.counts()["otlp"]
+        assert (counts.exported, counts.failed, counts.dropped) == (7, 100, 0)
+        assert len(collector.requests) == 2
+    assert f"answered {status}" in counts.line("otlp")
+    assert f"answered {status}" in caplog.text
+
+
+def test_spans_that_a_collector_rejects_one_by_one_are_counted() -> None:
+    partly = ExportTraceServiceResponse()
+    partly.partial_success.rejected_spans = 4
+    partly.partial_success.error_message = "too old"
+    with Collector(Answer(body=partly.SerializeToString())) as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(10))
+        counts = pipeline.counts()["otlp"]
+    assert (counts.exported, counts.failed, counts.reason) == (6, 4, "too old")
+
+
+def test_a_collector_may_answer_with_any_text() -> None:
+    with Collector(Answer(body=b"\xff\xfe thanks")) as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(10))
+        assert pipeline.counts()["otlp"] == Counts(exported=10)
+
+
+def test_a_collector_that_hangs_keeps_neither_the_caller_nor_the_end_waiting() -> None:
+    with Collector() as collector:
+        collector.hang.set()
+        pipeline = _pipeline(collector.url)
+        began = time.monotonic()
+        for _ in range(50):
+            pipeline.submit(lambda: spans(20), count=20)
+        assert time.monotonic() - began < 0.5
+        began = time.monotonic()
+        counts = pipeline.close(0.5)["otlp"]
+        assert time.monotonic() - began < 2
+    assert (counts.exported, counts.failed, counts.dropped) == (0, 0, 1000)
+
+
+def test_a_collector_that_wakes_up_gets_everything() -> None:
+    with Collector() as collector:
+        collector.hang.set()
+        pipeline = _pipeline(collector.url, timeout=0.1)
+        pipeline.submit(spans(20))
+        time.sleep(0.3)
+        collector.hang.clear()
+        counts = pipeline.close(10)["otlp"]
+        assert (counts.exported, counts.complete) == (20, True)
+        assert set(collector.span_ids()) == set(_ids(spans(20)))
+
+
+def test_an_end_with_nobody_at_the_other_side_keeps_its_deadline() -> None:
+    pipeline = _pipeline(f"http://127.0.0.1:{_free_port()}")
+    pipeline.submit(spans(20))
+    pipeline.submit(lambda: spans(5), count=5)
+    time.sleep(1.0)
+    began = time.monotonic()
+    counts = pipeline.close(0.3)["otlp"]
+    assert time.monotonic() - began < 2
+    assert counts.dropped == 25
+    assert "cannot be reached" in counts.line("otlp")
+
+
+def test_a_batch_is_given_up_when_the_user_has_set_a_time_for_it() -> None:
+    with Collector(*[Answer(503)] * 50) as collector:
+        with _pipeline(collector.url, give_up=0.5) as pipeline:
+            pipeline.submit(spans(20))
+            while not pipeline.counts()["otlp"].failed:
+                time.sleep(0.01)
+        assert pipeline.counts()["otlp"].failed == 20
+
+
+def test_a_collector_that_is_away_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    pipeline = _pipeline(f"http://user:{_SECRET}@127.0.0.1:{_free_port()}")
+    pipeline.submit(spans(20))
+    time.sleep(0.8)
+    pipeline.close(0.2)
+    assert caplog.text.count("the spans wait and are sent again") == 1
+    assert _SECRET not in caplog.text + pipeline.counts()["otlp"].line("otlp")
+
+
+def test_the_callers_time_does_not_depend_on_the_collector() -> None:
+    with Collector() as collector:
+        collector.hang.set()
+        pipeline = _pipeline(collector.url)
+        took = []
+        for _ in range(200):
+            began = time.thread_time()
+            pipeline.submit(lambda: spans(100), count=100)
+            took.append(time.thread_time() - began)
+        pipeline.close(0.1)
+    assert sorted(took)[len(took) // 2] < 0.001
+
+
+def test_nothing_of_the_exporting_outlives_the_end() -> None:
+    with Collector() as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(1))
+        names = [thread.name for thread in threading.enumerate()]
+    assert "spans-otlp" not in names
+
+
+# ---- the environment ---------------------------------------------------------------------------
+
+_HERE = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"}
+
+
+def _settings(**environ: str) -> OtlpSettings:
+    return OtlpSettings.from_environment({**_HERE, **environ})
+
+
+def test_the_defaults_are_gzip_and_ten_seconds() -> None:
+    settings = _settings()
+    assert settings.endpoint == "http://localhost:4318/v1/traces"
+    assert (settings.compression, settings.timeout, dict(settings.headers)) == ("gzip", 10, {})
+
+
+@pytest.mark.parametrize(
+    ("base", "endpoint"),
+    [
+        ("http://localhost:4318/", "http://localhost:4318/v1/traces"),
+        ("https://collect.example/otlp", "https://collect.example/otlp/v1/traces"),
+        ("https://collect.example/?k=v", "https://collect.example/v1/traces?k=v"),
+        ("http://[::1]:4318", "http://[::1]:4318/v1/traces"),
+    ],
+)
+def test_the_path_is_added_to_the_endpoint_of_all_signals(base: str, endpoint: str) -> None:
+    assert _settings(OTEL_EXPORTER_OTLP_ENDPOINT=base).endpoint == endpoint
+
+
+def test_the_endpoint_of_traces_is_taken_as_it_is() -> None:
+    settings = _settings(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="http://localhost:9/in")
+    assert settings.endpoint == "http://localhost:9/in"
+
+
+def test_the_variables_of_a_signal_go_first() -> None:
+    settings = _settings(
+        OTEL_EXPORTER_OTLP_HEADERS="a=1",
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS="b=2",
+        OTEL_EXPORTER_OTLP_TIMEOUT="4",
+        OTEL_EXPORTER_OTLP_TRACES_TIMEOUT="0.5",
+        OTEL_EXPORTER_OTLP_COMPRESSION="none",
+        OTEL_EXPORTER_OTLP_TRACES_COMPRESSION="Deflate",
+        OTEL_EXPORTER_OTLP_CERTIFICATE="ca.pem",
+        OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE="me.pem",
+        OTEL_EXPORTER_OTLP_CLIENT_KEY="key.pem",
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL="http/protobuf",
+        OTEL_EXPORTER_OTLP_PROTOCOL="grpc",
+        OTEL_BSP_EXPORT_TIMEOUT="2500",
+    )
+    assert dict(settings.headers) == {"b": "2"}
+    assert (settings.timeout, settings.compression, settings.give_up) == (0.5, "deflate", 2.5)
+    assert (settings.verify, settings.certificate) == ("ca.pem", ("me.pem", "key.pem"))
+
+
+def test_a_timeout_in_milliseconds_is_understood() -> None:
+    assert _settings(OTEL_EXPORTER_OTLP_TIMEOUT="10000").timeout == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "speaks http/protobuf only; unset it"),
+        ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json", "speaks http/protobuf only"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "is not a URL with http://"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://localhost:4317", "is not a URL with http://"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:none", "is not a URL with http://"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://", "is not a URL with http://"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon", "is not a number of seconds above 0"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is not a number of seconds above 0"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "inf", "is not a number of seconds above 0"),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "zip", "is none of gzip, deflate, none"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"{_SECRET}", "is not of the form name=value"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"a b={_SECRET}", "is not of the form name=value"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"a={_SECRET}%0d%0aevil: 1", "is not of the form"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"a={_SECRET}%E2%82%AC", "no HTTP header can carry"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_in_one_line(
+    name: str, value: str, says: str
+) -> None:
+    with pytest.raises(HanseError) as refused:
+        _settings(**{name: value})
+    [line] = str(refused.value).splitlines()
+    assert line.startswith(name) and says in line
+    assert _SECRET not in line
+
+
+@pytest.fixture
+def manifest() -> Iterator[Manifest]:
+    yield Manifest.describe(
+        {"name": "coffee", "seed": 7, "days": 3},
+        name="coffee",
+        seed=7,
+        days=3,
+        rules="hanse",
+        placement="inline",
+        hosts=1,
+    )
+
+
+def test_an_endpoint_in_the_environment_is_enough(manifest: Manifest) -> None:
+    with Collector() as collector:
+        environ = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+            "OTEL_TRACES_SAMPLER": "traceidratio",
+            "OTEL_TRACES_SAMPLER_ARG": "0.5",
+        }
+        pipeline = pipeline_from_environment(manifest, environ)
+        assert pipeline is not None
+        with pipeline:
+            pipeline.submit(spans(200))
+        counts = pipeline.counts()["otlp"]
+        assert counts.exported + counts.unsampled == 200
+        assert 60 < counts.exported == len(collector.span_ids()) < 140
+        [group] = ExportTraceServiceRequest.FromString(collector.requests[0].body).resource_spans
+    about = {a.key: a.value.string_value or a.value.int_value for a in group.resource.attributes}
+    assert about["hanse.run"] == manifest.id
+    assert about["service.name"]
+
+
+def test_a_bad_value_in_the_environment_stops_before_the_run(manifest: Manifest) -> None:
+    with pytest.raises(HanseError, match="OTEL_TRACES_SAMPLER"):
+        pipeline_from_environment(manifest, {**_HERE, "OTEL_TRACES_SAMPLER": "x"})
