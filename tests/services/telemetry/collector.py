@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
@@ -19,7 +20,7 @@ class Answer(NamedTuple):
     """What the collector says to a request."""
 
     status: int = 200
-    headers: dict[str, str] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
     body: bytes = b""
 
 
@@ -94,7 +95,7 @@ def _handler(receive: Callable[[Request], Answer]) -> type[BaseHTTPRequestHandle
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             encoding = self.headers.get("Content-Encoding")
             if encoding == "gzip":

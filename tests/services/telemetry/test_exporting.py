@@ -343,7 +343,7 @@ def test_a_small_queue_makes_batches_small_too() -> None:
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
 def test_a_limit_that_is_no_whole_number_is_refused_in_one_line(value: str) -> None:
-    with pytest.raises(HanseError, match="^OTEL_BSP_MAX_QUEUE_SIZE=.* is not a whole number"):
+    with pytest.raises(HanseError, match=r"^OTEL_BSP_MAX_QUEUE_SIZE=.* is not a whole number"):
         Limits.from_environment({"OTEL_BSP_MAX_QUEUE_SIZE": value})
 
 

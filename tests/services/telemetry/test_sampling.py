@@ -81,13 +81,13 @@ def test_a_ratio_that_is_not_given_is_one() -> None:
 def test_an_unknown_sampler_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(
         HanseError,
-        match="^OTEL_TRACES_SAMPLER='sometimes' is none of always_off, always_on,"
-        " parentbased_always_off, .*, traceidratio$",
+        match=r"^OTEL_TRACES_SAMPLER='sometimes' is none of always_off, always_on,"
+        r" parentbased_always_off, .*, traceidratio$",
     ):
         _sampling("sometimes")
 
 
 @pytest.mark.parametrize("argument", ["much", "1.5", "-0.1", "nan"])
 def test_a_ratio_that_is_none_is_refused_in_one_line(argument: str) -> None:
-    with pytest.raises(HanseError, match="^OTEL_TRACES_SAMPLER_ARG='.*' is not a number from 0"):
+    with pytest.raises(HanseError, match=r"^OTEL_TRACES_SAMPLER_ARG='.*' is not a number from 0"):
         _sampling("traceidratio", argument)
