@@ -32,7 +32,7 @@ from services.telemetry.rows import (
 __all__ = ["LoggedEvent", "RecordedSpan", "SentMessage", "TraceDay", "TraceReader"]
 
 _DAYS_KEPT = 4
-"""A day of 10,000 messages takes some 20 MB."""
+"""A day of 7,000 messages takes 12 MB, its indices included."""
 
 
 class _Rows(NamedTuple):
