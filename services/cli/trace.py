@@ -231,7 +231,10 @@ def find(
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="message, action, event, span; or deal, make_offer, ..."),
+        typer.Option(
+            metavar="KIND",
+            help="deal, make_offer, letter, ...; message, action, event, span, refused, trouble.",
+        ),
     ] = None,
     days: Days = None,
     text: Annotated[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -181,9 +183,22 @@ def _title(run: Run) -> str:
     return run.folder.name
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What a pipeline warns of is said by the one line that the command ends with."""
+    logger = logging.getLogger("services.telemetry")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def _send(reader: TraceReader, days: range, endpoint: str | None) -> dict[str, int]:
     import os
     from dataclasses import replace
+    from functools import partial
 
     from services.telemetry.exporting import SpanPipeline, wants_otlp
     from services.telemetry.otlp import OtlpSettings, OtlpSink
@@ -203,9 +218,11 @@ def _send(reader: TraceReader, days: range, endpoint: str | None) -> dict[str, i
     settings = replace(OtlpSettings.from_environment(environ), give_up=_GIVE_UP)
     about = describe(reader.run.manifest)
     pipeline = SpanPipeline([OtlpSink(settings, about)], about, Sampling.from_environment(environ))
-    for day in days:
-        pipeline.submit(lambda day=day: _spans(reader, range(day, day + 1)))
-    [(name, counts)] = pipeline.close(_SECONDS).items()
+    note(f"sending to {settings.shown}")
+    with _quiet():
+        for day in days:
+            pipeline.submit(partial(_spans, reader, range(day, day + 1)))
+        [(name, counts)] = pipeline.close(_SECONDS).items()
     if not counts.complete:
         raise HanseError(counts.line(name))
     return {"sent": counts.exported, "not_sampled": counts.unsampled}

@@ -82,7 +82,8 @@ def show_why(found: Explanation) -> None:
         for line in found.notes:
             notes.add(_text(line))
     if found.order:
-        order = tree.add(_text(("From listing to payment", "bold magenta")))
+        title = "Its bids and deals" if found.kind == "listing" else "From listing to payment"
+        order = tree.add(_text((title, "bold magenta")))
         for step in found.order:
             order.add(_step(step, found.began))
     for cause in found.causes:
@@ -108,8 +109,10 @@ def show_story(found: Story) -> None:
     _print(_text((found.agent, "bold"), role))
     if found.shortages:
         _print(_text(("In short", "bold magenta")))
-        for line in found.shortages:
-            _print(_text(f"  {line}"))
+        for shortage in found.shortages:
+            _print(_text(f"  {shortage.words}"))
+            for detail in shortage.details:
+                _print(_text((f"    {detail}", "dim")))
     for day in found.days:
         evening = day.evening
         morning = (
@@ -118,8 +121,8 @@ def show_story(found: Story) -> None:
             else (f"   {dollars(evening.before)} $ in cash")
         )
         _print(_text((f"\nday {day.day}", "bold magenta"), (morning, "dim")))
-        for line in day.lines:
-            _print(_line(line))
+        for told in day.lines:
+            _print(_line(told))
         if evening is not None:
             gained = "" if evening.before is None else f" ({evening.cash - evening.before:+,.2f})"
             stock = "; ".join(map(str, evening.shelves)) or "no stock"
@@ -179,6 +182,8 @@ def show_diff(found: Difference, first: str, second: str) -> None:
     say(f"{same}they part on day {found.day}")
     _side(first, found.first)
     _side(second, found.second)
+    for name, one, two in found.fields:
+        say(f"{name}: {_value(one)} in {first}, {_value(two)} in {second}")
     _gaps(found.gaps)
     for name, deals in ((first, found.deals[0]), (second, found.deals[1])):
         _deals(name, deals)
@@ -215,7 +220,7 @@ def _side(name: str, side: Side) -> None:
 
 def _gaps(gaps: Sequence[Gap]) -> None:
     if not gaps:
-        say("the books are the same in the end of every day")
+        say("the books are the same at the end of every day")
         return
     by_day: dict[int, dict[str, float]] = defaultdict(dict)
     for gap in gaps:
@@ -226,11 +231,9 @@ def _gaps(gaps: Sequence[Gap]) -> None:
     )
     firms = sorted(most[:8])
     days = sorted(by_day)
-    chosen = (
-        days
-        if len(days) <= _DAYS
-        else sorted({days[len(days) * n // _DAYS] for n in range(_DAYS)} | {days[-1]})
-    )
+    chosen = days
+    if len(days) > _DAYS:
+        chosen = sorted({*(days[len(days) * n // _DAYS] for n in range(_DAYS)), days[-1]})
     more = f"; {len(most) - 8} more firms with --json" if len(most) > 8 else ""
     say_table(
         [">day", *(f">{firm}" for firm in firms)],

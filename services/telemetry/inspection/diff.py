@@ -62,6 +62,8 @@ class Difference(NamedTuple):
     """The day on which they part; None if they are equal as far as both go."""
     first: Side | None
     second: Side | None
+    fields: list[tuple[str, Any, Any]]
+    """Where both have a row of the same kind there: what differs in it, and both values."""
     gaps: list[Gap]
     """For every firm and day from there on on which the books differ."""
     deals: tuple[list[Deal], list[Deal]]
@@ -79,6 +81,7 @@ class Difference(NamedTuple):
             "day": self.day,
             "first": None if self.first is None else self.first.document(),
             "second": None if self.second is None else self.second.document(),
+            "fields": [{"name": n, "first": one, "second": two} for n, one, two in self.fields],
             "books": [gap._asdict() for gap in self.gaps],
             "deals_only_in_first": [deal._asdict() for deal in self.deals[0]],
             "deals_only_in_second": [deal._asdict() for deal in self.deals[1]],
@@ -101,9 +104,9 @@ def diff(first: TraceReader, second: TraceReader) -> Difference:
     apart = next((one.day for one, two in shared if one.log_sha256 != two.log_sha256), None)
     if apart is None:
         equal = days[0] == days[1]
-        return Difference(equal, days, settings, None, None, None, [], ([], []), {})
+        return Difference(equal, days, settings, None, None, None, [], [], ([], []), {})
     both = range(apart, len(shared))
-    one, two = _parting(first, second, apart)
+    one, two, fields = _parting(first, second, apart)
     return Difference(
         False,
         days,
@@ -111,6 +114,7 @@ def diff(first: TraceReader, second: TraceReader) -> Difference:
         apart,
         one,
         two,
+        fields,
         _gaps(first.run, second.run, both),
         _deals(first, second, both),
         _messages(first.run, second.run, both),
@@ -161,13 +165,28 @@ def _place(row: _Row) -> tuple[int, int, str, int, int]:
     return row.minute, row.round, row.agent, 0, row.ordinal
 
 
-def _parting(first: TraceReader, second: TraceReader, day: int) -> tuple[Side, Side]:
+def _parting(
+    first: TraceReader, second: TraceReader, day: int
+) -> tuple[Side, Side, list[tuple[str, Any, Any]]]:
     rows = _rows(first, day), _rows(second, day)
     at = next(
         (n for n, (one, two) in enumerate(zip(*rows, strict=False)) if one != two),
         min(map(len, rows)),
     )
-    return _side(first, day, rows[0], at), _side(second, day, rows[1], at)
+    sides = _side(first, day, rows[0], at), _side(second, day, rows[1], at)
+    return (*sides, _fields(*(these[at] if at < len(these) else None for these in rows)))
+
+
+def _fields(one: _Row | None, two: _Row | None) -> list[tuple[str, Any, Any]]:
+    """What differs between two rows of a kind; nothing if they are about different things."""
+    if one is None or two is None or type(one) is not type(two) or one.id != two.id:
+        return []
+    columns = [{**row._asdict(), **row.facts} for row in (one, two)]
+    return [
+        (name, columns[0].get(name), columns[1].get(name))
+        for name in dict.fromkeys([*columns[0], *columns[1]])
+        if columns[0].get(name) != columns[1].get(name) and name != "body"
+    ]
 
 
 def _side(reader: TraceReader, day: int, rows: list[_Row], at: int) -> Side:

@@ -60,6 +60,17 @@ _TIME = (
 )
 
 
+_TROUBLES: Final = (
+    "('agent_error', 'turn_missed', 'mail_refused', 'undeliverable', 'stray_command',"
+    " 'stray_trade', 'unhandled')"
+)
+_ALIASES: Final = {
+    "refused": "(kind = 'action' AND instr(body, '\"status\":\"error\"'))",
+    "trouble": f"(kind = 'event' AND name IN {_TROUBLES})",
+}
+"""What one may ask for besides a kind or a name."""
+
+
 class Found(NamedTuple):
     """A row of the view."""
 
@@ -104,7 +115,8 @@ def find(
     Args:
         run: The run.
         agent: Who sent or received, did or met it.
-        kind: A kind or a name: ``message``, ``deal``, ``make_offer``, ``letter``, ...
+        kind: A kind or a name: ``message``, ``deal``, ``make_offer``, ``letter``, ...; or
+            ``refused`` (commands) or ``trouble`` (errors, missed turns, lost mail).
         days: Only these.
         text: What the body has to contain, upper or lower case.
         where: A condition in SQL over the columns of the view (`COLUMNS`).
@@ -119,8 +131,8 @@ def find(
         conditions.append("(agent = ? OR peer = ? OR instr(body, ?))")
         parameters += [agent, agent, f'"{agent}"']
     if kind is not None:
-        conditions.append("(kind = ? OR name = ?)")
-        parameters += [kind, kind]
+        conditions.append(_ALIASES.get(kind, "(kind = ? OR name = ?)"))
+        parameters += [] if kind in _ALIASES else [kind, kind]
     if text is not None:
         conditions.append("instr(lower(body), lower(?))")
         parameters.append(text)

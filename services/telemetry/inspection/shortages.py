@@ -4,26 +4,48 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from services.telemetry.inspection import words
 from services.telemetry.inspection.goods import Evening, Flow, Shelf
-from services.telemetry.logged import LoggedEvent
 
-_LOOKED_BACK = 3
+LOOKED_BACK = 3
 """Days of what came in, and of bids, that are told of."""
 
 
-def shortages(
-    evenings: Mapping[int, Evening], bids: Mapping[int, Sequence[LoggedEvent]]
-) -> list[str]:
+class Bid(NamedTuple):
+    """A command by which a firm tried to buy."""
+
+    day: int
+    item: str
+    refused: str | None
+    """The code, if it was."""
+
+
+class Shortage(NamedTuple):
+    """A day on which a firm ran out of something that it sells."""
+
+    day: int
+    item: str
+    words: str
+    details: list[str]
+    """What came in before, and which bids there were."""
+
+    def document(self) -> dict[str, Any]:
+        """The shortage for ``--json``."""
+        return self._asdict()
+
+
+def shortages(evenings: Mapping[int, Evening], bids: Sequence[Bid], days: range) -> list[Shortage]:
     """Every day on which a firm ran out of something, with what the log says about it.
 
     What a firm uses up by roasting all of it is no shortage; it is told of where what comes of it
     runs out.
 
     Args:
-        evenings: The firm's evenings by day.
-        bids: The commands by which it tried to buy, by day.
+        evenings: The firm's evenings by day; some days before the first, too.
+        bids: How it tried to buy on these days.
+        days: The days to tell of.
     """
     roasted = sorted(
         {
@@ -34,15 +56,29 @@ def shortages(
         }
     )
     found = []
-    for day, evening in sorted(evenings.items()):
-        for shelf in evening.shelves:
-            if shelf.ran_out and any(f.kg < 0 and f.how != "roasted" for f in shelf.flows):
-                text = _told(day, shelf)
-                sources = roasted if roasted and shelf.item not in roasted else [shelf.item]
-                back = range(day - _LOOKED_BACK + 1, day + 1)
-                text += "".join(f"; {_came_in(item, back, evenings)}" for item in sources)
-                found.append(text + _tried(back, bids))
+    for day in days:
+        for shelf in evenings[day].shelves if day in evenings else ():
+            if not (shelf.ran_out and any(f.kg < 0 and f.how != "roasted" for f in shelf.flows)):
+                continue
+            back = range(day - LOOKED_BACK + 1, day + 1)
+            details = []
+            for item in _sources(shelf.item, roasted):
+                details.append(_came_in(item, back, evenings))
+                if evenings[day].role != "farmer":
+                    details.append(_tried(item, back, bids))
+            found.append(Shortage(day, shelf.item, _told(day, shelf), details))
     return found
+
+
+def _sources(item: str, roasted: Sequence[str]) -> list[str]:
+    """What an item is made of; the item itself if it is not roasted here.
+
+    Items that are made of each other share their names but for the first word.
+    """
+    if not roasted or item in roasted:
+        return [item]
+    kind = item.partition("_")[2]
+    return [source for source in roasted if source.partition("_")[2] == kind] or list(roasted)
 
 
 def _told(day: int, shelf: Shelf) -> str:
@@ -60,29 +96,23 @@ def _flow(flow: Flow) -> str:
 def _came_in(item: str, days: range, evenings: Mapping[int, Evening]) -> str:
     parts = []
     for day in days:
-        if day not in evenings:
-            continue
-        kg = sum(
-            flow.kg
-            for shelf in evenings[day].shelves
-            if shelf.item == item
-            for flow in shelf.flows
-            if flow.kg > 0
-        )
-        parts.append(f"{f'{kg:,} kg' if kg else 'none'} on day {day}")
+        if day in evenings:
+            kg = sum(
+                flow.kg
+                for shelf in evenings[day].shelves
+                if shelf.item == item
+                for flow in shelf.flows
+                if flow.kg > 0
+            )
+            parts.append(f"{f'{kg:,} kg' if kg else 'none'} on day {day}")
     return f"{words.goods(item)} came in: {', '.join(parts)}"
 
 
-def _tried(days: range, bids: Mapping[int, Sequence[LoggedEvent]]) -> str:
-    made, codes = 0, Counter[str]()
-    for day in days:
-        for event in bids.get(day, ()):
-            facts = event.facts
-            if facts.get("status") == "error":
-                codes[str(facts.get("error_code"))] += 1
-            else:
-                made += 1
-    if not made and not codes:
-        return "; no bids in these days"
-    refused = ", ".join(f"{n} refused, {words.refusal(code)}" for code, n in codes.most_common())
-    return f"; bids in these days: {made} made" + (f", {refused}" if refused else "")
+def _tried(item: str, days: range, bids: Sequence[Bid]) -> str:
+    tried = [bid for bid in bids if bid.day in days and bid.item == item]
+    what = f"its bids for {words.goods(item)} on days {max(0, days[0])} to {days[-1]}"
+    if not tried:
+        return f"{what}: none"
+    codes = Counter(bid.refused for bid in tried if bid.refused is not None)
+    refused = "".join(f", {n} refused, {words.refusal(code)}" for code, n in codes.most_common())
+    return f"{what}: {len(tried) - codes.total()} made{refused}"

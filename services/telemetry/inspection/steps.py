@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from services.messages import MINUTES_PER_DAY
 from services.telemetry.inspection import words
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
@@ -46,7 +47,7 @@ class Step(NamedTuple):
         wall = None if self.wall is None or began is None else (self.wall - began) / 1e9
         return {
             "id": self.id,
-            "day": self.minute // words.MINUTES_PER_DAY,
+            "day": self.minute // MINUTES_PER_DAY,
             "time": words.time_of_day(self.minute),
             "minute": self.minute,
             "agent": self.agent,

@@ -9,12 +9,14 @@ from services.errors import HanseError
 from services.telemetry.inspection import goods, orders, steps, words
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.goods import Evening
-from services.telemetry.inspection.shortages import shortages
+from services.telemetry.inspection.shortages import LOOKED_BACK, Bid, Shortage, shortages
 from services.telemetry.inspection.targets import unknown_agent
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
 
 _PARTIES: Final = ("seller", "buyer", "payer", "issuer", "shop", "firm", "agent")
+_LISTED_BEFORE: Final = 30
+"""Days that a listing may have been on offer when somebody bids on it."""
 _SAID_OTHERWISE: Final = frozenset(
     ("morning", "offer received", "offer accepted", "invoice paid", "message", "delivery")
 )
@@ -67,15 +69,15 @@ class Story(NamedTuple):
     role: str
     """Empty if the agent is no firm."""
     days: list[Day]
-    shortages: list[str]
-    """When the firm ran out of what, and how, in words."""
+    shortages: list[Shortage]
+    """When the firm ran out of what, and how."""
 
     def document(self) -> dict[str, Any]:
         """All of it for ``--json``."""
         return {
             "agent": self.agent,
             "role": self.role,
-            "shortages": self.shortages,
+            "shortages": [shortage.document() for shortage in self.shortages],
             "days": [day.document() for day in self.days],
         }
 
@@ -99,14 +101,15 @@ def story(reader: TraceReader, agent: str, days: range) -> Story:
     known = goods.figures(reader.run, agent)
     own_listings = _own_listings(reader, agent) if known else set()
     told = []
-    evenings = _evenings(reader, agent, known, chosen)
+    back = range(max(there.start, chosen.start - LOOKED_BACK + 1), chosen.stop)
+    evenings = _evenings(reader, agent, known, back)
     for day in chosen:
         lines = list(_lines(reader, reader.day(day), agent, own_listings))
         told.append(Day(day, lines, evenings.get(day)))
     if not known and not any(day.lines for day in told):
         unknown_agent(reader, agent)
     role = str(next(iter(known.values())).get("role", "")) if known else ""
-    short = shortages(evenings, _bids(reader, agent, evenings))
+    short = shortages(evenings, _bids(reader, agent, back), chosen) if known else []
     return Story(agent, role, told, short)
 
 
@@ -130,20 +133,46 @@ def _own_listings(reader: TraceReader, agent: str) -> set[str]:
     return {str(event.facts.get("new_id")) for event in events}
 
 
-def _bids(
-    reader: TraceReader, agent: str, evenings: dict[int, Evening]
-) -> dict[int, list[LoggedEvent]]:
-    """The bids that a firm tried to make, by day."""
-    found: dict[int, list[LoggedEvent]] = {}
-    for day in evenings:
-        found[day] = [
-            event
-            for event in reader.day(day).events
-            if event.subject == agent
-            and event.kind == "action"
-            and event.facts.get("tool") in ("make_offer", "order_abroad")
-        ]
-    return found
+def _bids(reader: TraceReader, agent: str, days: range) -> list[Bid]:
+    """How a firm tried to buy."""
+    tried: list[tuple[LoggedEvent, dict[str, Any], dict[str, Any]]] = []
+    for day in days:
+        for event in reader.day(day).events:
+            if event.subject == agent and event.kind == "action":
+                facts = event.facts
+                args = facts.get("args")
+                if facts.get("tool") in ("make_offer", "order_abroad") and isinstance(args, dict):
+                    tried.append((event, facts, args))
+    items = _items(reader, {str(args.get("listing_id")) for _, _, args in tried}, tried, days)
+    return [
+        Bid(
+            event.day,
+            str(args.get("item_id") or items.get(str(args.get("listing_id")), "")),
+            str(facts.get("error_code")) if facts.get("status") == "error" else None,
+        )
+        for event, facts, args in tried
+    ]
+
+
+def _items(
+    reader: TraceReader,
+    listings: set[str],
+    tried: list[tuple[LoggedEvent, dict[str, Any], dict[str, Any]]],
+    days: range,
+) -> dict[str, str]:
+    """What is on offer by some listings of the towns in which a firm tried to buy."""
+    items: dict[str, str] = {}
+    for exchange in {event.agent for event, _, _ in tried}:
+        rows = reader.run.rows(
+            "events",
+            "kind = 'action' AND agent = ? AND instr(body, '\"post_listing\"')",
+            (exchange,),
+            days=range(max(0, days.start - _LISTED_BEFORE), days.stop),
+        )
+        for facts in (orders.event_of(row).facts for row in rows):
+            if facts.get("new_id") in listings:
+                items[str(facts["new_id"])] = str(facts["args"].get("item_id"))
+    return items
 
 
 # ---- a day ---------------------------------------------------------------------------------------

@@ -90,7 +90,8 @@ def summary(
     kinds, pairs = Counter[str](), Counter[tuple[str, str]]()
     took: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
     missing, doubtful = Counter[str](), Counter[str]()
-    messages = events = expected = found = traces = 0
+    messages = events = expected = found = 0
+    traces: set[int] = set()
     walls: list[tuple[int, int]] = []
     for day in days:
         logged = reader.day(day)
@@ -103,11 +104,9 @@ def summary(
                 key = _type(types, message.recipient), message.type
                 took[key].append((timing.took, message.id))
         walls += _wall(logged)
-        ids = set()
         for span in derive(reader, day):
             kinds[span.name.partition(" ")[0]] += 1
-            ids.add(span.trace_id)
-        traces += len(ids)
+            traces.add(span.trace_id)
         counted = count(reader, day)
         expected, found = expected + counted.expected, found + counted.found
         missing += counted.missing
@@ -120,7 +119,7 @@ def summary(
         days=len(days),
         messages=messages,
         events=events,
-        traces=traces,
+        traces=len(traces),
         kinds=dict(kinds.most_common()),
         handlers=sorted(handlers, key=lambda handler: -handler.p99),
         troubles=[f"{trouble.agent}: {trouble}" for trouble in troubles(reader.run)],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+from services.messages import MINUTES_PER_DAY
 from services.telemetry.inspection import orders, steps, words
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.orders import Asked, Order
@@ -244,7 +246,7 @@ def _why_late(
         days=range(due - _BEFORE_DUE, until + 1),
     ):
         facts = json.loads(row[-1])
-        day = row[0] // words.MINUTES_PER_DAY
+        day = row[0] // MINUTES_PER_DAY
         if facts["tool"] == "view_payables":
             if day not in looked:
                 looked.append(day)
@@ -341,9 +343,7 @@ def _price_notes(
     history: list[Asked], place: int, seller: str, item: str, events: list[LoggedEvent]
 ) -> list[str]:
     told = history[: place + 1]
-    changes = [told[0]] + [
-        after for before, after in zip(told, told[1:], strict=False) if after.price != before.price
-    ]
+    changes = [told[0]] + [after for before, after in pairwise(told) if after.price != before.price]
     goods = words.goods(item)
     if len(changes) == 1:
         only = changes[0]
