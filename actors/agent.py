@@ -58,6 +58,11 @@ class Agent:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    @property
+    def foreign(self) -> bool:
+        """Whether it is somebody's own code, which may trace what it does."""
+        return not type(self).__module__.startswith("actors.")
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         found = dict(cls._handlers)

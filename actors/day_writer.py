@@ -82,7 +82,7 @@ class DayWriter:
         for part in records:
             self.store.append(part.messages, part.events, part.ledger, part.metrics)
             if part.timings is not None:
-                self.store.append(timings=[(day, part.host, part.timings)])
+                self.store.append(timings=[(day, part.host, part.timings)], spans=part.spans)
             saved.update(part.saved)
             for _, firm, body in part.metrics:
                 cash[firm] = json.loads(body)["cash"]

@@ -23,6 +23,11 @@ class Firm(Agent):
         self.untrusted = strategy.untrusted
         self.reproducible = strategy.reproducible
 
+    @property
+    def foreign(self) -> bool:
+        """Whether its strategy is somebody's own code."""
+        return not type(self.strategy).__module__.startswith("actors.")
+
     def start(self, context: Context) -> None:
         """Tells the exchange that the firm is there."""
         context.send(self.exchange, Join(observes=self.strategy.observes))

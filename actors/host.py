@@ -18,8 +18,9 @@ from actors.agent import Agent
 from actors.context import Clock, Context
 from actors.guard import Guard, JournalRow
 from services.errors import HanseError
-from services.messages import Message
+from services.messages import MINUTES_PER_DAY, Message
 from services.telemetry import timings
+from services.telemetry.handling import OwnSpans, SpanRow
 from services.telemetry.timings import clock as wall_clock
 
 Saved = dict[str, dict[str, Any]]
@@ -73,6 +74,8 @@ class DayRecords(NamedTuple):
     host: str
     timings: bytes | None
     """When the agents handled what they did; see ``services.telemetry.timings``."""
+    spans: list[SpanRow]
+    """What users' code has traced itself; see ``services.telemetry.handling``."""
 
 
 Tap = Callable[[int, int, Sequence[Message]], None]
@@ -94,7 +97,8 @@ class Host:
         turn_timeout: Seconds that a watched agent may take to handle a message.
         mailbox_limit: Messages that one agent accepts from another in a minute; more are refused
             and counted, so that agents who answer each other without end cannot hold the minute.
-        traced: Whether it is noted when each message is handled.
+        trace_key: The digest of the run's configuration, from which the ids of spans are made;
+            ``None``: nothing is traced.
     """
 
     def __init__(
@@ -107,12 +111,12 @@ class Host:
         *,
         turn_timeout: float = 10.0,
         mailbox_limit: int = 10_000,
-        traced: bool = True,
+        trace_key: str | None = "",
     ) -> None:
         self.name = name
         self.directory = directory
         self.mailbox_limit = mailbox_limit
-        self.traced = traced
+        self.own_spans = None if trace_key is None else OwnSpans(trace_key)
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
@@ -131,6 +135,7 @@ class Host:
     def _begin(self, agents: dict[str, Agent]) -> None:
         self.agents = agents
         self.contexts = {n: Context(n, self._seed, clock=self.clock) for n in agents}
+        self._foreign = {n for n, a in agents.items() if a.foreign} if self.own_spans else set()
         self._waiters = [a for a in agents.values() if type(a).waits is not Agent.waits]
         self._mail: list[Message] = []
         self._wakes: list[tuple[int, str]] = []
@@ -287,6 +292,9 @@ class Host:
         agent = self.agents[name]
         self._touched[name] = None
         self.handling = (name, message)
+        if name in self._foreign and self.own_spans is not None:
+            about = ("", "") if message is None else message.origin
+            handler = self.own_spans.around(handler, name, self.clock.now, *about)
         after = self.guard.call(agent, self.contexts[name], handler, message)
         if after is not agent:
             self.agents[name] = after
@@ -380,15 +388,19 @@ class Host:
         saved = self._save()
         self._remember(saved)
         counters, self.guard.counters = self.guard.counters, {}
-        timed = self._timings()
-        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, timed)
+        traced = self._traced(counters)
+        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, *traced)
 
-    def _timings(self) -> bytes | None:
+    def _traced(self, counters: dict[str, int]) -> tuple[bytes | None, list[SpanRow]]:
         handled, self._handled = self._handled, []
         woken, self._woken = self._woken, []
-        if not self.traced:
-            return None
-        return timings.pack(self.name, self._anchor, handled, woken)
+        own = self.own_spans
+        if own is None:
+            return None, []
+        spans = own.take(self.clock.now // MINUTES_PER_DAY)
+        if own.dropped:
+            counters["spans_dropped"], own.dropped = own.dropped, 0
+        return timings.pack(self.name, self._anchor, handled, woken), spans
 
     def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.

@@ -14,7 +14,7 @@ from services.messages import Message
 class InlineHosts:
     """Carries all agents in this process, on one host or several."""
 
-    def __init__(self, cast: Cast, layout: dict[str, str], traced: bool = True) -> None:
+    def __init__(self, cast: Cast, layout: dict[str, str], trace_key: str | None = "") -> None:
         config = cast.config
         self.hosts = {
             name: Host(
@@ -25,7 +25,7 @@ class InlineHosts:
                 layout,
                 turn_timeout=config.turn_timeout,
                 mailbox_limit=config.mailbox_limit,
-                traced=traced,
+                trace_key=trace_key,
             )
             for name in sorted(set(layout.values()))
         }

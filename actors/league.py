@@ -64,10 +64,11 @@ class League:
         self.placement = placement
         self.layout = cast.layout(placement, hosts)
         self.counters = dict.fromkeys(COUNTERS, 0)
+        key = store.manifest.config_sha256 if traced else None
         self.hosts: Hosts = (
-            InlineHosts(cast, self.layout, traced)
+            InlineHosts(cast, self.layout, key)
             if placement == "inline"
-            else _ray_hosts(cast, self.layout, placement, store.manifest.id, traced)
+            else _ray_hosts(cast, self.layout, placement, store.manifest.id, key)
         )
         self._names = sorted(set(self.layout.values()))
         self._wakes: dict[str, int | None] = dict.fromkeys(self._names)

@@ -53,7 +53,7 @@ class HostActor:
         layout: dict[str, str],
         peers: list[str],
         folder: str,
-        traced: bool,
+        trace_key: str | None,
     ) -> None:
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -70,7 +70,7 @@ class HostActor:
             layout,
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,
-            traced=traced,
+            trace_key=trace_key,
         )
         # The agents stay; what a day brings is freed by reference counts. So the garbage collector
         # need not walk over thousands of agents again and again.
@@ -176,10 +176,15 @@ class RayHosts:
     """All hosts of a league, as Ray actors in one namespace."""
 
     def __init__(
-        self, cast: Cast, layout: dict[str, str], placement: str, run: str, traced: bool = True
+        self,
+        cast: Cast,
+        layout: dict[str, str],
+        placement: str,
+        run: str,
+        trace_key: str | None = "",
     ) -> None:
         self._cast = cast
-        self._traced = traced
+        self._trace_key = trace_key
         self._layout = layout
         self._names = sorted(set(layout.values()))
         self._by_reference = placement == "packed" and len(self._names) > 1
@@ -314,7 +319,7 @@ class RayHosts:
             self._layout,
             peers,
             str(Path.cwd()),
-            self._traced,
+            self._trace_key,
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:

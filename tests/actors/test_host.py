@@ -69,7 +69,7 @@ class Echo(Agent):
 
 def host(*names: str, elsewhere: dict[str, str] | None = None, **options: Any) -> Host:
     directory = {**dict.fromkeys(names, "here"), **(elsewhere or {})}
-    return Host("here", 7, names, Diarist, directory, **{"traced": False, **options})
+    return Host("here", 7, names, Diarist, directory, **{"trace_key": None, **options})
 
 
 def mail(recipient: str, sender: str, number: int, text: str = "hello") -> Message:
@@ -343,7 +343,7 @@ def test_while_a_handler_runs_the_host_tells_what_it_is_busy_with() -> None:
 
 def test_it_notes_when_it_handled_every_message_and_woke_every_agent() -> None:
     before = time.time_ns()
-    here = host("ann", "bob", traced=True)
+    here = host("ann", "bob", trace_key="k")
     here.start()
     play(here, 541, [mail("ann", "zoe", 1, "to bob: hello")])
     day = here.end_day()

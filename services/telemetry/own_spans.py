@@ -1,0 +1,111 @@
+"""What :mod:`services.telemetry.handling` gives to the OpenTelemetry SDK; imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import time_ns
+from traceback import format_exception_only
+from typing import Any
+
+from opentelemetry import context as otel_context
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+from opentelemetry.trace.status import Status, StatusCode
+
+from services.telemetry.handling import Place, current_place, random_id
+
+_MOST_OPEN = 100_000
+
+
+class PlaceIds(IdGenerator):
+    """Ids that a rerun gives again, for spans that are made inside handlers."""
+
+    def generate_span_id(self) -> int:
+        """The id of the next span of the handler that is running; a random one outside."""
+        place = current_place()
+        return random_id(64) if place is None else place.next_id()
+
+    def generate_trace_id(self) -> int:
+        """The id of the trace that the handler belongs to; a random one outside."""
+        place = current_place()
+        return random_id(128) if place is None else place.trace_id
+
+
+class Collector(SpanProcessor):
+    """Hands spans that were made inside a handler to the host on which it ran."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, Place] = {}
+        """By span id; of spans that have begun and not ended."""
+
+    def on_start(self, span: Span, parent_context: otel_context.Context | None = None) -> None:
+        """Remembers in which call of a handler the span has begun."""
+        place = current_place()
+        about = span.get_span_context()
+        if place is not None and about is not None:
+            if len(self._places) > _MOST_OPEN:  # code that never ends its spans
+                self._places.clear()
+            self._places[about.span_id] = place
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Hands it over."""
+        about = span.get_span_context()
+        place = None if about is None else self._places.pop(about.span_id, None)
+        if place is not None:
+            place.owner.add(place, span)
+
+
+class CallSpan(NonRecordingSpan):
+    """The span of a handler's call, as the code inside sees it: what it says of it is kept."""
+
+    def __init__(self, place: Place) -> None:
+        flags = TraceFlags(TraceFlags.SAMPLED)
+        super().__init__(SpanContext(place.trace_id, place.span_id, False, flags))
+        self._place = place
+
+    def is_recording(self) -> bool:
+        """It keeps what it is told."""
+        return True
+
+    def set_attribute(self, key: str, value: Any) -> None:
+        """Notes an attribute."""
+        self._place.note(key, value)
+
+    def set_attributes(self, attributes: Mapping[str, Any]) -> None:
+        """Notes attributes."""
+        for key, value in attributes.items():
+            self._place.note(key, value)
+
+    def add_event(
+        self,
+        name: str,
+        attributes: Mapping[str, Any] | None = None,
+        timestamp: int | None = None,
+    ) -> None:
+        """Notes an event."""
+        self._place.say(name, timestamp or time_ns(), dict(attributes or {}))
+
+    def record_exception(
+        self,
+        exception: BaseException,
+        attributes: Mapping[str, Any] | None = None,
+        timestamp: int | None = None,
+        escaped: bool = False,
+    ) -> None:
+        """Notes an exception as OpenTelemetry's conventions have it."""
+        about = {
+            "exception.type": type(exception).__qualname__,
+            "exception.message": "".join(format_exception_only(exception)).strip(),
+            **(attributes or {}),
+        }
+        self.add_event("exception", about, timestamp)
+
+    def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:
+        """Notes how it went."""
+        code = status.status_code if isinstance(status, Status) else status
+        self._place.status = code.name
+        if isinstance(status, Status) and status.description:
+            description = status.description
+        if description:
+            self._place.note("error.type", description)
