@@ -85,7 +85,7 @@ class Market:
         facts = event.facts
         under = self._places.under(event)
         tool = facts.get("tool")
-        tool = c.clipped(tool, 256) if isinstance(tool, str) else "unknown"
+        tool = c.clipped(tool, 200) if isinstance(tool, str) else "unknown"
         done = facts.get("status") == "success"
         id, new_id = event.id, facts.get("new_id")
         result = {key: facts[key] for key in ("status", "error_code", "new_id") if key in facts}

@@ -35,6 +35,7 @@ __all__ = ["Span", "SpanEvent", "derive"]
 _SEND: Final[dict[str, Value]] = c.operation("send")
 _RECEIVE: Final[dict[str, Value]] = c.operation("receive")
 _PROCESS: Final[dict[str, Value]] = c.operation("process")
+_LONGEST_NAME: Final = 200
 _DEEPEST: Final = 64
 """Spans of a user's own that lie in each other are followed so far."""
 _UNDELIVERABLE: Final = Error("undeliverable", "there is no such agent")
@@ -135,7 +136,7 @@ class _Messages:
         trace_id, span_id, at = places.send[id]
         above = places.above[id]
         parent_id = above.span_id
-        attributes = {**base, **_SEND, c.AGENT: m.sender}
+        attributes = {**base, **_SEND, c.AGENT: self._names[m.sender]}
         error = None
         if id in places.unhandled:
             error = _REFUSED if id in self._day.refused else _UNDELIVERABLE
@@ -158,7 +159,7 @@ class _Messages:
             at,
             at,
             m.minute,
-            m.sender,
+            self._names[m.sender],
             attributes,
             links,
             error and error.line,
@@ -201,7 +202,7 @@ class _Messages:
             start,
             end,
             m.minute,
-            m.recipient,
+            self._names[m.recipient],
             attributes,
         )
 
@@ -229,7 +230,7 @@ class _Messages:
             start,
             end,
             m.minute,
-            m.recipient,
+            self._names[m.recipient],
             attributes,
             (),
             error and error.line,
@@ -259,7 +260,7 @@ class _Messages:
             end if timing is None else timing.began,
             end,
             m.minute,
-            m.recipient,
+            self._names[m.recipient],
             attributes,
             (),
             error and error.line,
@@ -273,7 +274,7 @@ class _Messages:
         attributes: dict[str, Value] = {
             c.POLICY: policy,
             c.DECISION: c.clipped(m.body),
-            c.AGENT: m.sender,
+            c.AGENT: self._names[m.sender],
             c.DAY: self._day.day,
             c.MINUTE: m.minute,
         }
@@ -288,7 +289,7 @@ class _Messages:
             above.end if timing is None else timing.began,
             above.end,
             m.minute,
-            m.sender,
+            self._names[m.sender],
             attributes,
         )
 
@@ -303,8 +304,8 @@ class _Messages:
             c.DAY: m.day,
             c.MINUTE: m.minute,
             c.ROUND: m.round,
-            c.CHANNEL: m.channel,
-            c.MESSAGE_TYPE: m.type,
+            c.CHANNEL: self._names[m.channel],
+            c.MESSAGE_TYPE: self._names[m.type],
         }
         if m.in_reply_to is not None:
             base[c.MESSAGING_CONVERSATION] = c.clipped(m.in_reply_to)
@@ -312,8 +313,8 @@ class _Messages:
 
 
 class _Names(dict[str, str]):
-    """Agents' names as spans show them: a user's agent may write to a name of any length."""
+    """Names as spans show them: a user's agent may write to a name of any length."""
 
-    def __missing__(self, agent: str) -> str:
-        shown = self[agent] = c.clipped(agent, 256)
+    def __missing__(self, name: str) -> str:
+        shown = self[name] = c.clipped(name, _LONGEST_NAME)
         return shown
