@@ -11,7 +11,7 @@ from services.telemetry.logged import LoggedEvent, TraceDay, parsed
 from services.telemetry.notes import is_spanned
 from services.telemetry.places import first_arrivals
 from services.telemetry.reader import TraceReader
-from services.telemetry.recorded import recorded_span
+from services.telemetry.recorded import is_overlay, recorded_span
 
 _PER_MESSAGE = 3
 """send, receive and process."""
@@ -49,8 +49,9 @@ def count(reader: TraceReader, day: int) -> Completeness:
     expected = len(first_arrivals(logged))
     expected += _messages(logged, missing, doubtful)
     expected += _events(logged, missing, doubtful)
-    expected += len(logged.recorded)
-    broken = sum(recorded_span(row) is None for row in logged.recorded)
+    recorded = [row for row in logged.recorded if not is_overlay(row)]
+    expected += len(recorded)
+    broken = sum(recorded_span(row) is None for row in recorded)
     missing["recorded span without ids"] += broken
     missing["message row lost"] += (lost := _lost_messages(logged)) * _PER_MESSAGE
     missing["event row lost"] += (gone := max(0, logged.written.events - len(logged.events)))

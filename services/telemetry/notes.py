@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from services.telemetry import conventions as c
 from services.telemetry.logged import LoggedEvent, TraceDay, parsed
 from services.telemetry.places import Places, Wake
-from services.telemetry.span import SpanEvent, Value
+from services.telemetry.span import Span, SpanEvent, Value
 
 _SPANNED = frozenset(
     (
@@ -45,10 +46,20 @@ class Error(NamedTuple):
     line: str
 
 
-class Notes:
-    """The events and errors on the spans of one day's messages and wake-ups."""
+Said = tuple[tuple[SpanEvent, ...], str | None]
+"""The events of a span, and what went wrong in it."""
 
-    def __init__(self, places: Places) -> None:
+
+class Notes:
+    """The events and errors on the spans of one day's messages and wake-ups.
+
+    Args:
+        places: Where these are.
+        overlays: What users' code has said itself of the spans of its calls, by span id.
+    """
+
+    def __init__(self, places: Places, overlays: Mapping[int, Span]) -> None:
+        self._overlays = overlays
         self.errors: dict[str, Error] = {}
         """Of handling, by message."""
         self.wake_errors: dict[Wake, Error] = {}
@@ -59,13 +70,46 @@ class Notes:
                 self._note(event, places)
         self._note_missed_turns(places.day)
 
-    def on_message(self, id: str, attributes: dict[str, Value]) -> tuple[SpanEvent, ...]:
-        """What happened while a message was handled; what is too much is counted instead."""
-        return _capped(self._of_messages.get(id), attributes)
+    def on_message(self, id: str, span_id: int, attributes: dict[str, Value]) -> Said:
+        """What there is to say of the handling of a message.
 
-    def on_wake(self, wake: Wake, attributes: dict[str, Value]) -> tuple[SpanEvent, ...]:
-        """What happened in a wake-up; what is too much is counted instead."""
-        return _capped(self._of_wakes.get(wake), attributes)
+        Args:
+            id: The message.
+            span_id: Of its handling.
+            attributes: Of that span; more may come in.
+
+        Returns:
+            The span's events, as far as there is room, and what went wrong.
+        """
+        notes, error = self._of_messages.get(id), self.errors.get(id)
+        if notes is None and error is None and span_id not in self._overlays:
+            return (), None
+        return self._said(notes or [], error, span_id, attributes)
+
+    def on_wake(self, wake: Wake, span_id: int, attributes: dict[str, Value]) -> Said:
+        """As :meth:`on_message`, of a wake-up."""
+        notes, error = self._of_wakes.get(wake), self.wake_errors.get(wake)
+        return self._said(notes or [], error, span_id, attributes)
+
+    def _said(
+        self,
+        notes: list[SpanEvent],
+        error: Error | None,
+        span_id: int,
+        attributes: dict[str, Value],
+    ) -> Said:
+        line = None
+        if error is not None:
+            attributes[c.ERROR_TYPE], line = error
+        own = self._overlays.get(span_id)
+        if own is not None:
+            for name, value in own.attributes.items():
+                attributes.setdefault(name, value)
+            notes = [*notes, *own.events]
+            line = line or own.error
+        if len(notes) > _MOST:
+            attributes[c.EVENTS_DROPPED] = len(notes) - _MOST
+        return tuple(notes[:_MOST]), line
 
     def _note(self, event: LoggedEvent, places: Places) -> None:
         facts = event.facts
@@ -107,11 +151,3 @@ class Notes:
                 reason = str(facts.get("reason", "unknown"))
                 line = str(facts.get("detail") or f"the turn was missed: {reason}")
                 self.errors[asked] = Error(c.clipped(reason), c.clipped(line))
-
-
-def _capped(notes: list[SpanEvent] | None, attributes: dict[str, Value]) -> tuple[SpanEvent, ...]:
-    if notes is None:
-        return ()
-    if len(notes) > _MOST:
-        attributes[c.EVENTS_DROPPED] = len(notes) - _MOST
-    return tuple(notes[:_MOST])

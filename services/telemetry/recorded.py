@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.telemetry import conventions as c
 from services.telemetry.identity import parse_traceparent
 from services.telemetry.logged import RecordedSpan, parsed
+from services.telemetry.places import Places, Spot
 from services.telemetry.span import INTERNAL, KINDS, Place, Span, SpanEvent, Value
 
+_DEEPEST = 64
+"""Spans that lie in each other are followed so far."""
 _HEX = re.compile(r"[0-9a-f]+")
 _MOST = 128
 
@@ -45,6 +48,62 @@ def recorded_span(row: RecordedSpan) -> Span | None:
         error,
         tuple(event for item in _items(body.get("events")) if (event := _event(item))),
     )
+
+
+def is_overlay(row: RecordedSpan) -> bool:
+    """Whether a row is no span but says more of one that is derived: it has no times."""
+    return row.start == row.end == 0
+
+
+def own_spans(rows: Iterable[RecordedSpan], places: Places) -> tuple[list[Span], dict[int, Span]]:
+    """The recorded spans of a day, each where it belongs, and what lies over derived ones.
+
+    A span of a user's own is in the trace of the handling or the wake-up that it lies in; where
+    the span above it is lost, or there is none, it hangs under the root of its trace.
+
+    Returns:
+        The spans, and by span id what is to be laid over derived spans.
+    """
+    overlays: dict[int, Span] = {}
+    found: dict[int, Span] = {}
+    league: list[Span] = []
+    for row in rows:
+        span = recorded_span(row)
+        if span is None:
+            continue
+        if is_overlay(row):
+            overlays[span.span_id] = span
+        elif span.agent:
+            found[span.span_id] = span
+        else:
+            league.append(span)
+    if not found:
+        return league, overlays
+    derived = {s.span_id: s for s in (*places.process.values(), *places.wakes.values())}
+    roots = {s.trace_id: s for s in places.wakes.values()}
+    hung = [_hung(span, found, derived, roots) for span in found.values()]
+    hung.sort(key=lambda item: (item[1].minute, item[1].agent, item[0], item[1].span_id))
+    return [*(span for _, span in hung), *league], overlays
+
+
+def _hung(
+    span: Span, found: Mapping[int, Span], derived: Mapping[int, Spot], roots: Mapping[int, Spot]
+) -> tuple[int, Span]:
+    """How deep a span lies, and the span in the trace to which those above it lead."""
+    top = span
+    for depth in range(_DEEPEST):
+        parent = top.parent_id
+        if parent is not None and parent in derived:
+            return depth, span._replace(trace_id=derived[parent].trace_id)
+        if parent is None or parent not in found:
+            break
+        top = found[parent]
+    else:
+        depth, top = 0, span  # in a circle, or as good as in one
+    if top is not span:
+        return depth, span._replace(trace_id=top.trace_id)
+    root = roots.get(span.trace_id)
+    return depth, span._replace(parent_id=None if root is None else root.span_id)
 
 
 def _id(text: str, digits: int) -> int | None:

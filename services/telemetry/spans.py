@@ -18,7 +18,7 @@ from services.telemetry.market import Market
 from services.telemetry.notes import Error, Notes
 from services.telemetry.places import Places
 from services.telemetry.reader import TraceReader
-from services.telemetry.recorded import recorded_span
+from services.telemetry.recorded import own_spans
 from services.telemetry.span import (
     CONSUMER,
     INTERNAL,
@@ -46,16 +46,16 @@ def derive(reader: TraceReader, day: int) -> Iterator[Span]:
     """The spans of one day, in an order that does not change.
 
     First the wake-ups, by minute and agent, then the messages and the events in the order of the
-    log, last what was recorded as spans. So a parent comes before its children, but for parents
-    that were recorded.
+    log, last what was recorded as spans. So a parent comes before its children, unless it is a
+    span of a user's own in which a message was sent.
 
     Raises:
         HanseError: The run has no such day, or it is damaged.
     """
     logged = reader.day(day)
     places = Places(reader.identity, logged)
-    notes = Notes(places)
-    recorded = [span for row in logged.recorded if (span := recorded_span(row)) is not None]
+    recorded, overlays = own_spans(logged.recorded, places)
+    notes = Notes(places, overlays)
     yield from _wakes(places, notes)
     yield from _Messages(reader, places, notes, recorded).spans()
     yield from Market(places, reader).spans()
@@ -76,10 +76,7 @@ def _wakes(places: Places, notes: Notes) -> Iterator[Span]:
             attributes[c.HOST] = host
         if not measured:
             attributes[c.TIMING] = c.INFERRED if start else c.MISSING
-        events = notes.on_wake(wake, attributes)
-        error = notes.wake_errors.get(wake)
-        if error is not None:
-            attributes[c.ERROR_TYPE] = error.type
+        events, error = notes.on_wake(wake, span_id, attributes)
         yield Span(
             trace_id,
             span_id,
@@ -92,7 +89,7 @@ def _wakes(places: Places, notes: Notes) -> Iterator[Span]:
             c.clipped(agent),
             attributes,
             (),
-            error and error.line,
+            error,
             events,
         )
 
@@ -218,12 +215,11 @@ class _Messages:
         else:
             attributes[c.HOST] = timing.host
             start, end = timing.began, timing.began + timing.took
-        error = self._notes.errors.get(id)
-        if error is not None:
-            attributes[c.ERROR_TYPE] = error.type
+        span_id = self._places.process[id].span_id
+        events, error = self._notes.on_message(id, span_id, attributes)
         return Span(
             trace_id,
-            self._places.process[id].span_id,
+            span_id,
             send,
             f"process {name}",
             CONSUMER,
@@ -233,8 +229,8 @@ class _Messages:
             self._names[m.recipient],
             attributes,
             (),
-            error and error.line,
-            self._notes.on_message(id, attributes),
+            error,
+            events,
         )
 
     def _invoke(self, id: str, m: SentMessage, timing: Timing | None) -> Span:

@@ -9,10 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opentelemetry import trace
+from opentelemetry.context import Context as OpenContext
 
+from actors.context import Context
+from actors.exchange import Turn
 from actors.league import League
+from actors.strategies.random import RandomLegal
 from services.config import ControllerConfig, FirmConfig, GenerateConfig, RunConfig
+from services.economy.commands import Command
 from services.runs import Run
+from services.telemetry.completeness import completeness, count
 from services.telemetry.identity import format_traceparent, order_root, wake_root
 from services.telemetry.reader import TraceReader
 from services.telemetry.span import Span
@@ -20,6 +27,7 @@ from services.telemetry.spans import derive
 from tests.actors.test_determinism import league_of_six, three_towns
 from tests.services.telemetry.made_runs import (
     all_spans,
+    meddle,
     message,
     play,
     sixty_days,
@@ -295,15 +303,105 @@ def test_a_users_own_span_takes_its_place_between(written: Written, tmp_path: Pa
     assert spans[42].attributes == {"deep": True}
 
 
-def test_a_users_span_that_leads_nowhere_or_in_a_circle_is_linked_to(
+def test_a_message_cannot_hang_under_what_it_has_brought_about(
     written: Written, tmp_path: Path
 ) -> None:
     reader = written({"messages": [message(1)]})
-    trace = reader.identity.trace("wake ann@540")
+    trace, process = (
+        reader.identity.trace("wake ann@540"),
+        reader.identity.span("process ann#1"),
+    )
     row = message(1, trace=format_traceparent(trace, 42))
-    own = [recorded(reader, 42, 41), recorded(reader, 41, 42)]
     tmp_path.joinpath("written").rename(tmp_path / "first")
+    own = [recorded(reader, process, 42)]
     reader = written({"messages": [row], "timings": timed(row), "spans": own})
     send = next(s for s in derive(reader, 0) if s.kind == "PRODUCER")
     assert send.parent_id == reader.identity.span("wake ann@540")
     assert send.links == ((trace, 42),)
+
+
+def test_users_spans_in_a_circle_hang_under_the_root(written: Written, tmp_path: Path) -> None:
+    reader = written({"messages": [message(1)]})
+    tmp_path.joinpath("written").rename(tmp_path / "first")
+    own = [recorded(reader, 42, 41), recorded(reader, 41, 42)]
+    reader = written({"messages": [message(1)], "spans": own})
+    check_trees(derive(reader, 0))
+
+
+def test_a_users_span_without_a_parent_hangs_under_the_root(written: Written) -> None:
+    rows = [message(1)]
+    reader = written({"messages": rows})
+    trace = f"{reader.identity.trace('wake ann@540'):032x}"
+    ids = [(f"{41:016x}", None), (f"{42:016x}", f"{99:016x}"), (f"{43:016x}", f"{42:016x}")]
+    values = ", ".join(
+        f"(0, 'ann', '{span}', '{trace}', {'NULL' if above is None else repr(above)}, 'x',"
+        " 'INTERNAL', 5, 9, 540, 'OK', '{}')"
+        for span, above in ids
+    )
+    reader = meddle(reader, f"INSERT INTO spans VALUES {values}")
+    wake = reader.identity.span("wake ann@540")
+    spans = {s.span_id: s for s in derive(reader, 0)}
+    assert [spans[n].parent_id for n in (41, 42, 43)] == [wake, wake, 42]
+
+
+def test_what_code_says_of_its_own_call_is_laid_over_that_span(written: Written) -> None:
+    row = message(1)
+    reader = written({"messages": [row], "timings": timed(row)})
+    span, trace = reader.identity.span("process ann#1"), reader.identity.trace("wake ann@540")
+    body = (
+        '{"attributes":{"mood":"patient","hanse.agent":"zoe"},'
+        '"events":[{"name":"tick","time":7,"attributes":{}}]}'
+    )
+    reader = meddle(
+        reader,
+        f"INSERT INTO spans VALUES (0, 'bob', '{span:016x}', '{trace:032x}', NULL, 'process',"
+        f" 'CONSUMER', 0, 0, 540, 'ERROR', '{body}')",
+    )
+    spans = [s for s in derive(reader, 0) if s.span_id == span]
+    assert [s.name for s in spans] == ["process bob"]
+    [process] = spans
+    assert process.attributes["mood"] == "patient"
+    assert process.attributes["hanse.agent"] == "bob", "what the log says stands"
+    assert process.events == (("tick", 7, {}),)
+    assert process.error == "error"
+    counted = count(reader, 0)
+    assert counted.complete
+    assert counted.expected == sum(1 for _ in derive(reader, 0))
+
+
+TRACER = trace.get_tracer(__name__)
+
+
+class Thinking(RandomLegal):
+    """A user's firm that traces how it thinks."""
+
+    def decide(self, turn: Turn, context: Context) -> Command:
+        trace.get_current_span().set_attribute("mood", "fine")
+        with TRACER.start_as_current_span("think"), TRACER.start_as_current_span("deeper"):
+            TRACER.start_span("alone", context=OpenContext()).end()
+            return super().decide(turn, context)
+
+
+def test_a_users_own_spans_are_part_of_the_trees_and_of_the_count(tmp_path: Path) -> None:
+    config = league_of_six(days=4)
+    firms = [
+        firm.model_copy(update={"strategy": f"{__name__}:Thinking"})
+        if firm.strategy == "random"
+        else firm
+        for firm in config.firms or []
+    ]
+    config = config.model_copy(update={"firms": firms})
+    reader = play(config, tmp_path / "run", hosts=2)
+    check_trees(all_spans(reader))
+    spans = {(s.trace_id, s.span_id): s for s in all_spans(reader)}
+    thoughts = [s for s in spans.values() if s.name == "think"]
+    assert len(thoughts) > 20
+    for thought in thoughts:
+        assert thought.parent_id is not None
+        process = spans[thought.trace_id, thought.parent_id]
+        assert process.name == f"process {thought.agent}"
+        assert process.attributes["mood"] == "fine"
+        assert process.attributes["hanse.message.type"] == "turn"
+    counted = completeness(reader)
+    assert counted.complete
+    assert counted.expected == len(spans)
