@@ -102,9 +102,9 @@ class Limits(NamedTuple):
             HanseError: one is not a whole number above 0, or a batch exceeds the queue.
         """
         given = cls()
-        queue = _whole(environ, "OTEL_BSP_MAX_QUEUE_SIZE", given.queue)
-        batch = _whole(environ, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", min(given.batch, queue))
-        millis = _whole(environ, "OTEL_BSP_EXPORT_TIMEOUT", int(given.export_timeout * 1000))
+        queue = whole_number(environ, "OTEL_BSP_MAX_QUEUE_SIZE", given.queue)
+        batch = whole_number(environ, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", min(given.batch, queue))
+        millis = whole_number(environ, "OTEL_BSP_EXPORT_TIMEOUT", int(given.export_timeout * 1000))
         if batch > queue:
             raise HanseError(
                 f"OTEL_BSP_MAX_EXPORT_BATCH_SIZE={batch} exceeds"
@@ -113,7 +113,12 @@ class Limits(NamedTuple):
         return cls(queue, batch, millis / 1000)
 
 
-def _whole(environ: Mapping[str, str], name: str, default: int) -> int:
+def whole_number(environ: Mapping[str, str], name: str, default: int) -> int:
+    """A variable that is a whole number above 0, or the default if it is not set.
+
+    Raises:
+        HanseError: it is something else.
+    """
     given = environ.get(name, "").strip()
     if not given:
         return default
