@@ -97,6 +97,8 @@ class Market:
             c.GEN_AI_TOOL_RESULT: c.clipped(_json(result)),
             **self._about(event),
         }
+        if event.cause is not None:
+            attributes[c.GEN_AI_TOOL_CALL_ID] = c.clipped(event.cause)
         error = None
         if not done:
             error = c.clipped(str(facts.get("error_code", "unknown")))

@@ -151,6 +151,7 @@ def test_a_turn_invokes_its_firm_and_a_command_is_a_tool(sixty_days: TraceReader
     assert invoked.attributes["gen_ai.operation.name"] == "invoke_agent"
     assert tool.attributes["gen_ai.operation.name"] == "execute_tool"
     assert tool.attributes["gen_ai.tool.name"] == "make_offer"
+    assert tool.attributes["gen_ai.tool.call.id"] == command.attributes["messaging.message.id"]
     assert invoked.attributes["gen_ai.agent.name"] == tool.attributes["gen_ai.agent.name"]
     assert '"offered_price":' in str(tool.attributes["gen_ai.tool.call.arguments"])
     assert '"status":' in str(tool.attributes["gen_ai.tool.call.result"])
