@@ -155,11 +155,10 @@ class _Http(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "Hanse", ""
-    protocol_version = "HTTP/1.1"
     timeout = 30
     server: _Http
 
-    def do_GET(self) -> None:  # noqa: N802 (http.server calls it so)
+    def do_GET(self) -> None:
         path = urlsplit(self.path)
         if not self._from_here(path.path):
             self._refuse(HTTPStatus.FORBIDDEN, "only for the page itself, on this machine")

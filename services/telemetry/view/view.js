@@ -9,7 +9,11 @@ let picked = null;
 let tab = "waterfall";
 let wanted = 0; // the latest day that was asked for
 
-assignColours(data.agents.filter((a) => a.role !== "exchange").map((a) => ({ name: a.name, role: a.role })));
+function colourAgents() {
+  assignColours(data.agents.filter((a) => a.role !== "exchange").map((a) => ({ name: a.name, role: a.role })));
+}
+
+colourAgents();
 
 const strip = dayStrip((day) => openDay(day));
 const fall = waterfall((item) => pick(item));
@@ -158,6 +162,8 @@ function writeAddress() {
 
 async function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  // A server tells the days of a long run bit by bit; the one that is asked for may be to come.
+  while (data.served && Number(asked.get("day")) >= data.days.length && (await hearNews()).more);
   const view = asked.get("view");
   if (asked.get("time") === "wall") fall.setWall(true);
   if (asked.get("q")) log.search(asked.get("q"));
@@ -185,30 +191,40 @@ function showState() {
   document.documentElement.dataset.days = data.days.length;
 }
 
-async function hearNews() {
+let heard = Promise.resolve();
+
+// One after the other, or the same days would be heard of twice.
+function hearNews() {
+  heard = heard.catch(() => {}).then(takeNews);
+  return heard;
+}
+
+async function takeNews() {
+  const news = await newsSince(data.days.length);
+  data.run.state = news.state;
+  if (!data.days.length && news.days.length) {
+    data.agents.push(...news.agents);
+    colourAgents();
+    problem.hidden = true;
+  }
+  data.days.push(...news.days);
+  if (news.days.length) strip.show(wanted);
+  showState();
+  return news;
+}
+
+async function keepListening() {
   let wait = NEWS_EVERY;
   try {
-    const news = await newsSince(data.days.length);
-    data.run.state = news.state;
-    const first = !data.days.length && news.days.length;
-    data.days.push(...news.days);
-    if (first) {
-      data.agents.push(...news.agents);
-      assignColours(data.agents.filter((a) => a.role !== "exchange").map((a) => ({ name: a.name, role: a.role })));
-    }
-    if (news.days.length) {
-      showState();
-      if (first) await readAddress();
-      else strip.show(wanted);
-    }
+    const news = await hearNews();
+    if (!current && data.days.length) await readAddress();
     if (news.more) wait = 0;
-    else if (news.state !== "running") wait = null;
-    showState();
+    else if (news.state !== "running") return;
   } catch (error) {
     fail(error);
     wait = NEWS_EVERY * 5;
   }
-  if (wait !== null) setTimeout(hearNews, wait);
+  setTimeout(keepListening, wait);
 }
 
 // ---- the start ----
@@ -247,7 +263,7 @@ function begin() {
   strip.show(0);
   if (!data.days.length) problem.textContent = "No day is complete yet.", problem.hidden = false;
   readAddress().then(() => { document.documentElement.dataset.ready = "yes"; });
-  if (data.served) setTimeout(hearNews, data.days.length && data.run.state !== "running" ? 50 : NEWS_EVERY);
+  if (data.served) setTimeout(keepListening, 50);
 }
 
 begin();

@@ -1,5 +1,10 @@
 // A day of the run: its messages, events and recorded spans as items, and what came of which.
 
+// What a table says of a key that may be anything, "constructor" too.
+function ownEntry(table, key) {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
 const TROUBLES = new Set(["agent_error", "turn_missed", "mail_refused", "undeliverable", "stray_command",
   "stray_trade", "unhandled", "bankruptcy"]);
 const REFUSED = 1;

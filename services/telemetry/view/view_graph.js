@@ -14,7 +14,7 @@ function nodePlaces(agents, width, height) {
   const others = names.filter((name) => !known.get(name)?.hub && !hubs.includes(name));
   const [cx, cy] = [width / 2, height / 2];
   if (hubs.length <= 1) {
-    hubs.forEach((hub) => places.set(hub, { x: cx, y: cy, hub: true, angle: 0 }));
+    hubs.forEach((hub) => places.set(hub, { x: cx, y: cy, hub: true, angle: 0, above: 22 }));
     const ring = [...(hubs.length ? members(hubs[0]) : []), ...others];
     around(cx, cy, ring, Math.max(40, width / 2 - (width < 560 ? 74 : 150)), Math.max(40, height / 2 - 40));
   } else {
@@ -24,7 +24,9 @@ function nodePlaces(agents, width, height) {
     hubs.forEach((hub) => {
       const at = places.get(hub);
       at.hub = true;
-      around(at.x, at.y, members(hub), Math.max(14, rx * share * 0.86), Math.max(14, ry * share * 0.86), at.angle);
+      const [across, down] = [Math.max(14, rx * share * 0.86), Math.max(14, ry * share * 0.8)];
+      at.above = down + 13;
+      around(at.x, at.y, members(hub), across, down, at.angle);
     });
     around(cx, cy, others, rx * 0.25, ry * 0.25);
   }
@@ -34,7 +36,7 @@ function nodePlaces(agents, width, height) {
 function edgesOf(day) {
   const edges = new Map();
   for (const m of day.messages) {
-    const key = m.sender + "\n" + m.recipient + "\n" + m.channel;
+    const key = JSON.stringify([m.sender, m.recipient, m.channel]);
     const edge = edges.get(key);
     if (edge) edge.count++;
     else edges.set(key, { key, from: m.sender, to: m.recipient, channel: m.channel, count: 1 });
@@ -104,6 +106,7 @@ function messageGraph(chooseAgent) {
 
   function drawNodes(brush, width, focus) {
     const near = new Set([focus]);
+    const known = new Set(data.agents.filter((a) => a.hub).map((a) => a.name));
     if (focus) for (const edge of edges.values()) if (touching(edge, focus)) near.add(edge.from).add(edge.to);
     brush.textBaseline = "middle";
     for (const [name, at] of places) {
@@ -116,12 +119,11 @@ function messageGraph(chooseAgent) {
       brush.arc(at.x, at.y, at.hub ? (places.size > 60 ? 7 : 12) : places.size > 60 ? 4 : 7, 0, 7);
       brush.fill();
       brush.stroke();
-      if (places.size > 60 && !at.hub && name !== focus) continue;
+      if (places.size > 60 && !at.hub && name !== focus && known.has(name)) continue;
       const right = at.hub || Math.cos(at.angle) > -0.2;
-      const above = at.hub && places.size <= 60;
-      brush.textAlign = above || Math.abs(Math.cos(at.angle)) < 0.2 && !at.hub ? "center" : right ? "left" : "right";
+      brush.textAlign = at.hub || Math.abs(Math.cos(at.angle)) < 0.2 ? "center" : right ? "left" : "right";
       const [x, y] = brush.textAlign === "center"
-        ? [at.x, at.y + (above ? -22 : Math.sin(at.angle) < 0 ? -18 : 18)] : [at.x + (right ? 13 : -13), at.y];
+        ? [at.x, at.y + (at.hub ? -at.above : Math.sin(at.angle) < 0 ? -18 : 18)] : [at.x + (right ? 13 : -13), at.y];
       brush.lineWidth = 4;
       brush.lineJoin = "round";
       brush.strokeStyle = paint("--paper");
@@ -184,7 +186,7 @@ function messageGraph(chooseAgent) {
         fillTable();
         redraw();
       },
-    }, swatch("var(" + (CHANNELS[channel] || "--series-8") + ")"), CHANNEL_NAMES[channel] || channel, el("span", { class: "count" }, number(n)))));
+    }, channelName(channel), " ", el("span", { class: "count" }, number(n)))));
   }
 
   // The same figures for those who do not see the drawing; the busiest pairs first.

@@ -14,7 +14,7 @@ function paint(variable) {
 }
 
 function channelPaint(channel) {
-  return paint(CHANNELS[channel] || "--series-8");
+  return paint(ownEntry(CHANNELS, channel) || "--series-8");
 }
 
 function agentPaint(name) {
@@ -90,8 +90,11 @@ function bubble(canvas) {
   };
 }
 
+function channelName(channel) {
+  return [swatch("var(" + (ownEntry(CHANNELS, channel) || "--series-8") + ")"), ownEntry(CHANNEL_NAMES, channel) || channel];
+}
+
 // The channels in use, as a legend.
 function channelLegend(channels) {
-  return el("p", { class: "keys" }, channels.map((channel) =>
-    el("span", {}, swatch("var(" + (CHANNELS[channel] || "--series-8") + ")"), CHANNEL_NAMES[channel] || channel)));
+  return el("p", { class: "keys" }, channels.map((channel) => el("span", {}, channelName(channel))));
 }

@@ -1,6 +1,6 @@
 // The log: the chosen day's items, or what is searched for in all days, one day after the other.
 
-const MOST_FOUND = 20000;
+const MOST_FOUND = 5000;
 const BREATH = 24; // milliseconds of work between two frames
 
 const KINDS = [
@@ -33,7 +33,8 @@ function matcher({ text, kind, errors }) {
       if (!query.agents.every((name) => own.includes(name))) return false;
     }
     if (!query.words.length) return true;
-    const hay = (item.id + " " + item.type + " " + (item.sender || item.agent) + " " + (item.recipient || item.subject || "") + " " + item.body + " " + sentence(item)).toLowerCase();
+    const about = item.kind === "message" ? item.recipient : item.agent + " " + (item.subject || "");
+    const hay = (item.id + " " + item.type + " " + words(item.type) + " " + about + " " + item.body).toLowerCase();
     return query.words.every((word) => hay.includes(word));
   };
 }
@@ -57,13 +58,17 @@ function dayLog(choose) {
   function row(entry) {
     return [
       el("span", { class: "when" }, (entry.far ? "day " + entry.day + ", " : "") + timeOfDay(entry.minute)),
-      el("span", { class: "what" + (entry.flag ? " bad" : "") }, entry.text),
+      el("span", { class: "what" + (entry.flag ? " bad" : "") }, entry.text ?? sentence(entry.item)),
       el("span", { class: "which" }, entry.id + (entry.kind === "message" ? " \u00b7 " + words(entry.type) : " \u00b7 " + words(entry.kind === "event" ? entry.type : entry.kind))),
     ];
   }
 
-  // An entry holds what its row needs and no item, so that days that were passed by can be forgotten.
-  const entryOf = (item, far) => ({ id: item.id, day: item.day, minute: item.minute, kind: item.kind, type: item.type, flag: item.flag, text: sentence(item), far });
+  // What was found on days that are passed by holds its sentence and no item, so that they can be
+  // forgotten; an item of the day that is shown is put into words when its row is seen.
+  const entryOf = (item, far) => ({
+    id: item.id, day: item.day, minute: item.minute, kind: item.kind, type: item.type, flag: item.flag, far,
+    ...(far ? { text: sentence(item) } : { item }),
+  });
 
   const searching = () => asked.text.trim() !== "" || everywhere.checked;
 

@@ -21,8 +21,8 @@ function dayStrip(goTo) {
   const tip = bubble(canvas);
   const slider = el("input", { type: "range", min: 0, max: 0, value: 0, step: 1, "aria-label": "Day" });
   const title = el("output", { class: "day-title", for: "" });
-  const before = el("button", { type: "button", "aria-label": "Day before", onclick: () => goTo(chosen - 1) }, "\u2039");
-  const after = el("button", { type: "button", "aria-label": "Day after", onclick: () => goTo(chosen + 1) }, "\u203a");
+  const before = el("button", { type: "button", "aria-label": "Day before", onclick: () => go(chosen - 1) }, "\u2039");
+  const after = el("button", { type: "button", "aria-label": "Day after", onclick: () => go(chosen + 1) }, "\u203a");
   const play = el("button", { type: "button", class: "play", "aria-pressed": "false", onclick: () => (playing ? stop() : start()) }, "\u25b6 Play");
 
   const count = () => data.days.length;
@@ -53,9 +53,15 @@ function dayStrip(goTo) {
     });
   });
 
+  // A hand on the days ends what plays by itself.
+  function go(day) {
+    stop();
+    goTo(day);
+  }
+
   function start() {
     if (chosen >= count() - 1) goTo(0);
-    playing = setInterval(() => (chosen < count() - 1 ? goTo(chosen + 1, true) : stop()), PLAY_EVERY);
+    playing = setInterval(() => (chosen < count() - 1 ? goTo(chosen + 1) : stop()), PLAY_EVERY);
     play.setAttribute("aria-pressed", "true");
     play.textContent = "\u275a\u275a Pause";
   }
@@ -67,15 +73,15 @@ function dayStrip(goTo) {
     play.textContent = "\u25b6 Play";
   }
 
-  slider.addEventListener("input", () => goTo(Number(slider.value)));
+  slider.addEventListener("input", () => go(Number(slider.value)));
   canvas.addEventListener("pointermove", (event) => {
     if (!count()) return;
     const [x] = pointIn(canvas, event);
     tip.show(x, 0, dayTitle(dayAt(x, canvas.clientWidth)));
-    if (event.buttons & 1) goTo(dayAt(x, canvas.clientWidth));
+    if (event.buttons & 1) go(dayAt(x, canvas.clientWidth));
   });
   canvas.addEventListener("pointerleave", tip.hide);
-  canvas.addEventListener("pointerdown", (event) => goTo(dayAt(pointIn(canvas, event)[0], canvas.clientWidth)));
+  canvas.addEventListener("pointerdown", (event) => go(dayAt(pointIn(canvas, event)[0], canvas.clientWidth)));
 
   return {
     node: el("section", { class: "days", "aria-label": "Days" },
@@ -85,7 +91,6 @@ function dayStrip(goTo) {
           el("span", {}, swatch("var(--soft)"), "messages"), el("span", {}, swatch("var(--good)"), "deals"),
           el("span", {}, swatch("var(--bad)"), "errors"))),
       el("div", { class: "plot" }, canvas, tip.node), slider),
-    stop,
     show(day) {
       chosen = day;
       slider.max = Math.max(0, count() - 1);

@@ -10,6 +10,7 @@ function waterfall(choose) {
   let wall = false;
   let alone = false;
   let view = [0, 1];
+  let root = null; // where the trace begins that is shown alone
   let dragged = null;
   let pointer = null;
   let tall = LANES.low;
@@ -262,18 +263,29 @@ function waterfall(choose) {
 
   function fit() {
     view = [...layout.axis.extent];
+    if (root) {
+      const ends = layout.lanes.flatMap((lane) => [...lane.boxes.flatMap((box) => [box.wait, box.to]), ...lane.marks.map((mark) => mark.at)]);
+      const [from, to] = [Math.min(...ends), Math.max(...ends)];
+      const margin = (to - from) * 0.02 || (view[1] - view[0]) * 0.05;
+      if (ends.length) view = [Math.max(view[0], from - margin), Math.min(view[1], to + margin)];
+    }
     redraw();
   }
 
-  function build(keepView) {
-    const only = alone && picked && picked.kind !== "span" ? day.chain(day.path(picked)[0]) : null;
-    layout = spanLayout(day, wall && day.timed, only);
+  function rootOf(item) {
+    return item && item.kind !== "span" && item.day === day.day ? day.path(item)[0] : null;
+  }
+
+  function build() {
+    root = alone ? rootOf(picked) : null;
+    layout = spanLayout(day, wall && day.timed, root ? day.chain(root) : null);
     tall = Math.max(LANES.low, Math.min(LANES.high, Math.floor(LANES.together * innerHeight / Math.max(1, layout.lanes.length))));
     spacer.style.height = HEAD + layout.lanes.length * tall + "px";
     stage.style.height = Math.min(HEAD + layout.lanes.length * tall + 2, Math.max(300, Math.min(620, innerHeight * 0.62))) + "px";
-    if (!keepView) view = [...layout.axis.extent];
+    fit();
     legend.replaceChildren(channelLegend([...new Set(day.messages.map((m) => m.channel))].sort()));
-    note.textContent = wall && !day.timed ? "This day has no wall times: it was played without tracing. It is shown by virtual time."
+    note.textContent = alone && !root ? "Nothing is chosen on this day, so that no trace can be shown alone: this is the whole day."
+      : wall && !day.timed ? "This day has no wall times: it was played without tracing. It is shown by virtual time."
       : layout.wall ? "A box is the handling of a message; the thin line before it, its waiting. Time since the day's first message."
         : "A box is the handling of a message. Within a minute of virtual time only the order of rounds is real; idle hours are left out.";
     redraw();
@@ -293,7 +305,7 @@ function waterfall(choose) {
   const times = choice("Time", [["virtual", "virtual"], ["wall", "wall"]], (value) => setWall(value === "wall"));
   const scopes = choice("Show", [["day", "whole day"], ["chain", "chosen trace"]], (value) => {
     alone = value === "chain";
-    if (day) build(false);
+    if (day) build();
   });
   let onWall = () => {};
 
@@ -301,7 +313,7 @@ function waterfall(choose) {
     wall = value;
     times.querySelector("input[value=" + (value ? "wall" : "virtual") + "]").checked = true;
     if (day) {
-      build(false);
+      build();
       if (picked) bring();
     }
     onWall(value);
@@ -319,12 +331,12 @@ function waterfall(choose) {
       day = shown;
       pointer = null;
       tip.hide();
-      build(false);
+      build();
     },
     pick(item) {
       picked = item;
       if (!day) return;
-      if (alone) build(true);
+      if (alone && rootOf(picked) !== root) build();
       if (item && item.day === day.day) bring();
       redraw();
     },

@@ -44,8 +44,8 @@ const COMMANDS = {
 };
 
 function commandWords(type, facts) {
-  const tell = COMMANDS[type];
-  if (tell) return tell(facts);
+  const tell = ownEntry(COMMANDS, type);
+  if (tell) return tell(facts).trimEnd();
   if (type.startsWith("view_") || type.startsWith("read_")) {
     const details = anything(facts, 80);
     return words(type).replace(/^view/, "looks at").replace(/^read/, "reads") + (details ? " (" + details + ")" : "");
@@ -66,11 +66,13 @@ function outcomeWords(facts) {
   return facts.new_id ? " (" + facts.new_id + ")" : "";
 }
 
+const OUTCOMES = { delivered: " is delivered", lost: " is lost", delayed: " is a day late" };
+
 const EVENTS = {
   action: (e, f) => (f.status === "error" ? "refused: " : "carried out: ") + e.subject + " " + commandWords(String(f.tool), f.args || {})
     + outcomeWords(f).replace(": refused,", ":"),
   deal: (e, f) => "deal " + f.deal + ": " + f.seller + " sells " + goods(f) + " to " + f.buyer + " for " + dollars(f.total_price) + " (" + money(f.unit_price) + "/kg)",
-  delivery: (e, f) => goods(f) + " from " + f.seller + " to " + f.buyer + ({ delivered: " is delivered", lost: " is lost", delayed: " is a day late" }[f.outcome] || " " + words(String(f.outcome))) + " (" + f.deal + ")",
+  delivery: (e, f) => goods(f) + " from " + f.seller + " to " + f.buyer + (ownEntry(OUTCOMES, f.outcome) || " " + words(String(f.outcome))) + " (" + f.deal + ")",
   invoice: (e, f) => "invoice " + f.invoice + ": " + f.payer + " owes " + f.issuer + " " + dollars(f.amount) + " by day " + f.due_day,
   payment: (e, f) => f.payer + " pays " + f.issuer + " " + dollars(f.amount) + " (" + f.invoice + ")",
   return: (e, f) => e.subject + " sends back " + goods(f) + " for " + dollars(f.credit) + (f.reason ? ": " + quoted(f.reason) : ""),
@@ -89,10 +91,11 @@ function told(item) {
   if (item.kind === "wake") return item.agent + " wakes";
   if (item.kind === "span") return (item.agent || "the league") + ": " + item.type;
   if (item.kind === "event") {
-    const tell = EVENTS[item.type];
+    const tell = ownEntry(EVENTS, item.type);
     return tell ? tell(item, facts) : (item.subject || item.agent) + ": " + words(item.type) + (item.body.length > 2 ? ", " + anything(facts) : "");
   }
-  if (MESSAGES[item.type]) return MESSAGES[item.type](item, facts);
+  const tell = ownEntry(MESSAGES, item.type);
+  if (tell) return tell(item, facts);
   if (item.channel === "tool") return item.sender + " " + commandWords(item.type, facts) + (item.outcome ? outcomeWords(factsOf(item.outcome)) : "");
   return item.sender + " sends " + item.recipient + " \u201c" + words(item.type) + "\u201d" + (item.body.length > 2 ? ": " + anything(facts) : "");
 }
@@ -103,7 +106,7 @@ function sentence(item) {
     try {
       item.told = told(item);
     } catch (error) {
-      item.told = words(item.type) + ": " + anything(factsOf(item));
+      item.told = words(item.type) + ": " + item.body.slice(0, 160);
     }
   }
   return item.told;

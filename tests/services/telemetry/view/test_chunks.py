@@ -1,0 +1,79 @@
+"""A day as the page reads it."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from services.telemetry.reader import TraceReader
+from services.telemetry.view.chunks import day_chunk, packed
+from tests.services.telemetry.made_runs import HAND_OVER, event, message, written
+from tests.services.telemetry.view.traded import traded
+
+__all__ = ["written"]
+
+
+def test_a_cause_is_the_place_of_the_message_that_it_names(tmp_path: Path) -> None:
+    chunk = day_chunk(TraceReader(traded(tmp_path / "run")), 0)
+    ids = [
+        f"{chunk['names'][sender]}#{number}"
+        for sender, number in zip(
+            chunk["messages"]["sender"], chunk["messages"]["number"], strict=True
+        )
+    ]
+    offer, turn = ids.index("roaster_A#2"), ids.index("exchange#2")
+    assert chunk["messages"]["cause"][turn] == offer
+    assert chunk["events"]["cause"][0] == offer
+    assert chunk["messages"]["cause"][0] is None
+
+
+def test_a_cause_of_another_day_or_of_later_stays_an_id(
+    written: Callable[..., TraceReader],
+) -> None:
+    reader = written(
+        {
+            "messages": [
+                message(1, cause="ann#2"),
+                message(2, cause="zoe#9"),
+                message(3, cause="ann#1"),
+            ],
+            "events": [event(1, "deal", {}, cause="zoe#9")],
+        }
+    )
+    chunk = day_chunk(reader, 0)
+    assert chunk["messages"]["cause"] == ["ann#2", "zoe#9", 0]
+    assert chunk["events"]["cause"] == ["zoe#9"]
+
+
+def test_wall_times_are_ticks_since_the_first_arrival(tmp_path: Path) -> None:
+    chunk = day_chunk(TraceReader(traded(tmp_path / "run")), 0)
+    second = 10**9 // 100
+    assert chunk["timings"]["arrived"][:3] == [0, second, 2 * second]
+    assert chunk["timings"]["began"][1] == second + 10
+    assert set(chunk["timings"]["took"]) == {5}
+    assert chunk["base"] == HAND_OVER / 1e6
+
+
+def test_a_day_without_wall_times_says_so(tmp_path: Path) -> None:
+    chunk = day_chunk(TraceReader(traded(tmp_path / "run")), 1)
+    assert chunk["timings"] is None
+    assert chunk["base"] is None
+
+
+def test_messages_to_nobody_are_marked_as_never_handled(
+    written: Callable[..., TraceReader],
+) -> None:
+    reader = written(
+        {
+            "messages": [message(1), message(2, recipient="nobody")],
+            "events": [event(1, "undeliverable", {}, agent="ann", cause="ann#2")],
+        }
+    )
+    assert day_chunk(reader, 0)["unhandled"] == [1]
+
+
+def test_the_same_day_gives_the_same_bytes(tmp_path: Path) -> None:
+    reader = TraceReader(traded(tmp_path / "run"))
+    first = packed(day_chunk(reader, 1))
+    assert first == packed(day_chunk(TraceReader(reader.run), 1))
+    assert json.loads(gzip.decompress(first)) == day_chunk(reader, 1)
