@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.telemetry.span import Span
 
 _SPANS_PER_LINE = 512
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write_otlp_lines(spans: Iterable[Span], path: Path | str, resource: Resource) -> int:
@@ -50,66 +50,74 @@ def write_otlp_lines(spans: Iterable[Span], path: Path | str, resource: Resource
 
 def _lines(spans: Iterable[Span], resource: Resource) -> Iterator[tuple[str, int]]:
     name, version = scope_name(resource)
-    about = {"attributes": _attributes(resource.attributes)}
-    scope = {"name": name, "version": version}
+    about = _attributes(resource.attributes)
+    scope = f'{{"name":{_quoted(name)},"version":{_quoted(version)}}}'
+    url = f',"schemaUrl":{_quoted(resource.schema_url)}' if resource.schema_url else ""
     remaining = iter(spans)
     while batch := list(islice(remaining, _SPANS_PER_LINE)):
-        group: dict[str, Any] = {
-            "resource": about,
-            "scopeSpans": [{"scope": scope, "spans": list(map(_span, batch))}],
-        }
-        if resource.schema_url:
-            group["schemaUrl"] = resource.schema_url
-        yield _json({"resourceSpans": [group]}) + "\n", len(batch)
+        made = ",".join(map(_span, batch))
+        yield (
+            f'{{"resourceSpans":[{{"resource":{{"attributes":{about}}},'
+            f'"scopeSpans":[{{"scope":{scope},"spans":[{made}]}}]{url}}}]}}\n',
+            len(batch),
+        )
 
 
-def _span(span: Span) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "traceId": f"{span.trace_id:032x}",
-        "spanId": f"{span.span_id:016x}",
-        "name": text(span.name),
-        "kind": KINDS[span.kind],
-        "startTimeUnixNano": str(span.start),
-        "endTimeUnixNano": str(span.end),
-        "attributes": _attributes(span.attributes),
-        "status": {} if span.error is None else {"code": ERROR, "message": text(span.error)},
-        "flags": FLAGS,
-    }
-    if span.parent_id is not None:
-        made["parentSpanId"] = f"{span.parent_id:016x}"
+# Written as text at once: dictionaries for `json` would take twice the time.
+
+
+def _span(span: Span) -> str:
+    parent = "" if span.parent_id is None else f'"parentSpanId":"{span.parent_id:016x}",'
+    status = "{}"
+    if span.error is not None:
+        status = f'{{"code":{ERROR},"message":{_quoted(text(span.error))}}}'
+    more = ""
     if span.links:
-        made["links"] = [
-            {"traceId": f"{trace:032x}", "spanId": f"{other:016x}", "flags": FLAGS}
+        links = (
+            f'{{"traceId":"{trace:032x}","spanId":"{other:016x}","flags":{FLAGS}}}'
             for trace, other in span.links
-        ]
+        )
+        more = f',"links":[{",".join(links)}]'
     if span.events:
-        made["events"] = [
-            {"name": text(name), "timeUnixNano": str(at), "attributes": _attributes(facts)}
+        events = (
+            f'{{"name":{_quoted(text(name))},"timeUnixNano":"{at}",'
+            f'"attributes":{_attributes(facts)}}}'
             for name, at, facts in span.events
-        ]
-    return made
+        )
+        more += f',"events":[{",".join(events)}]'
+    return (
+        f'{{"traceId":"{span.trace_id:032x}","spanId":"{span.span_id:016x}",{parent}'
+        f'"name":{_quoted(text(span.name))},"kind":{KINDS[span.kind]},'
+        f'"startTimeUnixNano":"{span.start}","endTimeUnixNano":"{span.end}",'
+        f'"attributes":{_attributes(span.attributes)},"status":{status},"flags":{FLAGS}{more}}}'
+    )
 
 
-def _attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in plain(attributes).items()]
+def _attributes(attributes: Mapping[str, Any]) -> str:
+    pairs = [
+        f'{{"key":{_quoted(key)},"value":{_value(value)}}}'
+        for key, value in plain(attributes).items()
+    ]
+    return f"[{','.join(pairs)}]"
 
 
-def _value(value: Any) -> dict[str, Any]:
+def _value(value: Any) -> str:
     kind = value.__class__
     if kind is str:
-        return {"stringValue": value}
+        return f'{{"stringValue":{_quoted(value)}}}'
     if kind is bool:
-        return {"boolValue": value}
+        return '{"boolValue":true}' if value else '{"boolValue":false}'
     if kind is int:
-        return {"intValue": str(value)}
+        return f'{{"intValue":"{value}"}}'
     if kind is float:
-        return {"doubleValue": value if math.isfinite(value) else _odd(value)}
-    return {"arrayValue": {"values": list(map(_value, value))}}
+        return f'{{"doubleValue":{value!r}}}' if math.isfinite(value) else _odd(value)
+    return f'{{"arrayValue":{{"values":[{",".join(map(_value, value))}]}}}}'
 
 
 def _odd(value: float) -> str:
     """A number for which JSON has no number, as protobuf's JSON writes it."""
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return f'{{"doubleValue":"{name}"}}'
 
 
 def with_base64_ids(line: str) -> str:

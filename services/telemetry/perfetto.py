@@ -100,14 +100,21 @@ def _in_virtual_time(spans: Iterable[Span]) -> Iterator[_Placed]:
     for together in _minutes(spans):
         minute = together[0].minute
         timed = [span for span in together if span.agent and span.start > 0]
-        base = min((span.start for span in timed), default=0)
-        extent = max((span.end for span in timed), default=0) - base
+        work = [span for span in timed if not _is_mail(span)] or timed
+        base = min((span.start for span in work), default=0)
+        extent = max((span.end for span in work), default=0) - base
         scale = min(1.0, _ROOM * _MINUTE / extent) if extent > 0 else 1.0
+        begun: dict[str, int] = {}
+        for span in work:
+            begun[span.agent] = min(span.start, begun.get(span.agent, span.start))
         for span in together:
             if span.agent and span.start > 0:
                 # Both ends are rounded alike, so what lies within something else stays there.
-                start = round((span.start - base) * scale)
+                start = round(max(span.start - base, 0) * scale)
                 end = round((span.end - base) * scale)
+                if span.kind == "PRODUCER":
+                    # What is sent because of an earlier minute's message is sent in this one.
+                    start = max(start, round((begun.get(span.agent, base) - base) * scale) + 1)
                 yield span, minute * _MINUTE + start, max(end - start, 0)
             else:
                 yield span, minute * _MINUTE, _league_time(span)

@@ -170,6 +170,19 @@ def test_a_minute_that_took_long_is_made_to_fit(tmp_path: Path) -> None:
     assert events[0]["ts"] >= 600_000 and events[-1]["ts"] + events[-1]["dur"] < 601_000
 
 
+def test_what_is_sent_because_of_an_earlier_minute_is_sent_when_its_sender_wakes(
+    tmp_path: Path,
+) -> None:
+    earlier = span(1, minute=540, start=BEGIN, end=BEGIN + 100)
+    wake = span(2, kind="INTERNAL", minute=570, start=BEGIN + 5000, end=BEGIN + 5600, attributes={})
+    sent = span(3, kind="PRODUCER", minute=570, start=BEGIN + 100, end=BEGIN + 100)
+    events = _written(tmp_path, [earlier, wake, sent], "virtual")
+    [start] = _of(events, "s")
+    work = _of(events, "X")[1]
+    assert work["ts"] == 570_000
+    assert work["ts"] <= start["ts"] < work["ts"] + work["dur"]
+
+
 def test_a_day_of_the_league_is_a_day_long(tmp_path: Path) -> None:
     day = span(name="day 3", agent="", minute=3 * 1440, attributes={})
     [event] = _of(_written(tmp_path, [day], "virtual"), "X")
