@@ -10,6 +10,7 @@ Scalar = str | bool | int | float
 Value = Scalar | list[Scalar]
 
 _INTS = range(-(2**63), 2**63)
+_MOMENTS = range(2**63)
 _SCALARS = (str, bool, int, float)
 
 
@@ -22,6 +23,11 @@ def text(value: str) -> str:
     except UnicodeEncodeError:
         return value.encode("utf-8", "backslashreplace").decode()
     return value
+
+
+def moment(nanos: int) -> int:
+    """Nanoseconds since 1970 as they can be sent; 0, that is unknown, for what no clock says."""
+    return nanos if nanos in _MOMENTS else 0
 
 
 def plain(attributes: Mapping[str, Any]) -> dict[str, Value]:

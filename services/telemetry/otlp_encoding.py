@@ -14,7 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationSc
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ResourceMessage
 from opentelemetry.proto.trace.v1 import trace_pb2
 
-from services.telemetry.attributes import Value, plain, text
+from services.telemetry.attributes import Value, moment, plain, text
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -52,8 +52,8 @@ def request(spans: Sequence[Span], resource: Resource) -> ExportTraceServiceRequ
             parent_span_id=b"" if parent is None else parent.to_bytes(8, "big"),
             name=text(span.name),
             kind=KINDS[span.kind],
-            start_time_unix_nano=span.start,
-            end_time_unix_nano=span.end,
+            start_time_unix_nano=moment(span.start),
+            end_time_unix_nano=moment(span.end),
             attributes=_attributes(span.attributes),
             status=_UNSET if span.error is None else _failed(span.error),
             flags=FLAGS,
@@ -65,7 +65,9 @@ def request(spans: Sequence[Span], resource: Resource) -> ExportTraceServiceRequ
                 flags=FLAGS,
             )
         for event, at, facts in span.events:
-            made.events.add(name=text(event), time_unix_nano=at, attributes=_attributes(facts))
+            made.events.add(
+                name=text(event), time_unix_nano=moment(at), attributes=_attributes(facts)
+            )
     return whole
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from services.telemetry.attributes import plain, text
+from services.telemetry.attributes import moment, plain, text
 from services.telemetry.files import whole_file
 from services.telemetry.otlp_encoding import ERROR, FLAGS, KINDS, scope_name
 
@@ -80,7 +80,7 @@ def _span(span: Span) -> str:
         more = f',"links":[{",".join(links)}]'
     if span.events:
         events = (
-            f'{{"name":{_quoted(text(name))},"timeUnixNano":"{at}",'
+            f'{{"name":{_quoted(text(name))},"timeUnixNano":"{moment(at)}",'
             f'"attributes":{_attributes(facts)}}}'
             for name, at, facts in span.events
         )
@@ -88,7 +88,7 @@ def _span(span: Span) -> str:
     return (
         f'{{"traceId":"{span.trace_id:032x}","spanId":"{span.span_id:016x}",{parent}'
         f'"name":{_quoted(text(span.name))},"kind":{KINDS[span.kind]},'
-        f'"startTimeUnixNano":"{span.start}","endTimeUnixNano":"{span.end}",'
+        f'"startTimeUnixNano":"{moment(span.start)}","endTimeUnixNano":"{moment(span.end)}",'
         f'"attributes":{_attributes(span.attributes)},"status":{status},"flags":{FLAGS}{more}}}'
     )
 

@@ -29,7 +29,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from services.telemetry.attributes import plain, text
+from services.telemetry.attributes import moment, plain, text
 from services.telemetry.exporting import Patience, Sent
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def readable(span: Span, resource: Resource, scope: InstrumentationScope) -> Rea
         parent=None if parent is None else _context(trace, parent),
         resource=resource,
         attributes=plain(span.attributes),
-        events=[Event(text(n), plain(a), timestamp=at) for n, at, a in span.events],
+        events=[Event(text(n), plain(a), timestamp=moment(at)) for n, at, a in span.events],
         links=[Link(_context(*link)) for link in span.links],
         kind=SpanKind[span.kind],
         status=_status(span),
-        start_time=span.start,
-        end_time=span.end,
+        start_time=moment(span.start),
+        end_time=moment(span.end),
         instrumentation_scope=scope,
     )
 
@@ -172,13 +172,13 @@ class ProcessorSink:
             kind=SpanKind[span.kind],
             attributes=plain(span.attributes),
             links=[Link(_context(*link)) for link in span.links],
-            start_time=span.start,
+            start_time=moment(span.start),
         )
         for name, at, attributes in span.events:
-            replayed.add_event(text(name), plain(attributes), timestamp=at)
+            replayed.add_event(text(name), plain(attributes), timestamp=moment(at))
         if span.error is not None:
             replayed.set_status(_status(span))
-        replayed.end(end_time=span.end)
+        replayed.end(end_time=moment(span.end))
 
 
 class _Ids(IdGenerator):

@@ -33,7 +33,8 @@ def _lines(path: Path, made: list[Span]) -> list[str]:
 
 
 def test_the_official_classes_read_back_what_would_be_sent(tmp_path: Path) -> None:
-    made = [rich_span(), span(parent_id=None), *spans(20)]
+    odd = span(start=-1, end=2**70)
+    made = [rich_span(), span(parent_id=None), odd, *spans(20)]
     [line] = _lines(tmp_path / "spans.jsonl", made)
     assert _read(line) == request(made, RESOURCE)
 

@@ -159,6 +159,14 @@ def test_a_processor_gets_the_same_span_as_an_exporter() -> None:
         assert dict(theirs.attributes or {}) == lists | added
 
 
+@pytest.mark.parametrize("time", [0, -5, 2**70])
+def test_a_time_that_nobody_knows_is_not_made_up(time: int) -> None:
+    made = rich_span()._replace(start=time, end=time)
+    made = made._replace(events=tuple(event._replace(at=time) for event in made.events))
+    for theirs in (_readable(made), *_watched(made).ended):
+        assert (theirs.start_time, theirs.end_time, theirs.events[0].timestamp) == (0, 0, 0)
+
+
 def test_a_processor_is_told_the_parent() -> None:
     assert _watched(span()).parents == [span().parent_id]
     assert _watched(span(parent_id=None)).parents == [0]
