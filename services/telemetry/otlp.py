@@ -128,6 +128,7 @@ class OtlpSink:
         pause = _FIRST_PAUSE
         ends = time.monotonic() + self._settings.give_up
         while True:
+            self.trouble = self.trouble or f"{self._settings.shown} has not answered yet"
             answer = self._post(body, patience)
             self.trouble = answer.reason if answer.again else ""
             if not answer.again:

@@ -101,6 +101,17 @@ def test_durations_make_a_histogram_by_role() -> None:
     assert roaster.explicit_bounds[0] <= 1e-5
 
 
+@pytest.mark.parametrize(
+    ("handled", "observed"), [(0, 0), (1, 1), (1000, 1000), (1001, 501), (50_000, 1000)]
+)
+def test_of_very_many_durations_an_even_choice_is_observed(handled: int, observed: int) -> None:
+    day = DayMetrics(day=0, handler_seconds={"firm": [n / handled for n in range(handled)]})
+    point = _values(day).get(("hanse.handler.duration", "firm"))
+    assert (point.count if point else 0) == observed
+    if point and handled > 1000:
+        assert point.sum / point.count == pytest.approx(0.5, abs=0.01)
+
+
 def test_counters_grow_and_gauges_follow() -> None:
     values = _values(_DAY, DayMetrics(day=5, messages={"turn": 1}, cash={"roaster_A": 2.0}))
     assert values["hanse.messages", "turn"] == 31

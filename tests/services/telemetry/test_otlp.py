@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -227,6 +229,47 @@ def test_the_callers_time_does_not_depend_on_the_collector() -> None:
             took.append(time.thread_time() - began)
         pipeline.close(0.1)
     assert sorted(took)[len(took) // 2] < 0.001
+
+
+def test_the_official_exporter_may_be_used_and_does_not_hold_up_the_end_either() -> None:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    with Collector() as collector:
+        exporter = OTLPSpanExporter(f"{collector.url}/v1/traces")
+        pipeline = SpanPipeline([exporter], RESOURCE)
+        pipeline.submit(spans(20))
+        while not collector.requests:
+            time.sleep(0.01)
+        collector.hang.set()
+        pipeline.submit(spans(20, first=20))
+        began = time.monotonic()
+        counts = pipeline.close(0.3)["OTLPSpanExporter"]
+        assert time.monotonic() - began < 2
+    assert (counts.exported, counts.dropped) == (20, 20)
+
+
+def test_a_process_ends_although_a_collector_hangs() -> None:
+    code = """if True:
+        import sys
+        from services.telemetry.exporting import SpanPipeline
+        from services.telemetry.otlp import OtlpSettings, OtlpSink
+        from tests.services.telemetry.made_spans import RESOURCE, spans
+        sink = OtlpSink(OtlpSettings(sys.argv[1]), RESOURCE)
+        pipeline = SpanPipeline([sink], RESOURCE)
+        pipeline.submit(spans(5))
+        print(pipeline.close(0.2)["otlp"].dropped)
+    """
+    with Collector() as collector:
+        collector.hang.set()
+        done = subprocess.run(
+            [sys.executable, "-c", code, collector.url],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    assert done.stdout == "5\n"
+    assert "has not answered yet" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_nothing_of_the_exporting_outlives_the_end() -> None:
