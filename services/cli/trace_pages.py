@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from services.telemetry.inspection.diff import Deal, Difference, Gap, Side
+    from services.telemetry.inspection.explanation import Explanation
     from services.telemetry.inspection.find import Found
     from services.telemetry.inspection.steps import Node, Step
     from services.telemetry.inspection.story import Line, Story
     from services.telemetry.inspection.summary import Summary
-    from services.telemetry.inspection.why import Explanation
 
 _PIPED_WIDTH = 200
 """A tree in a file or a pipe has no terminal to fit into."""
 _HANDLERS = 10
+_BACKGROUND = 16
 _DEALS = 8
 _DAYS = 12
 
@@ -86,6 +87,12 @@ def show_why(found: Explanation) -> None:
         order = tree.add(_text((title, "bold magenta")))
         for step in found.order:
             order.add(_step(step, found.began))
+    if found.background:
+        branch = tree.add(
+            _text(("What the seller met with before it changed the price", "bold magenta"))
+        )
+        for step in found.background[-_BACKGROUND:]:
+            branch.add(_step(step, found.began))
     for cause in found.causes:
         branch = tree.add(_text((cause.question, "bold magenta")))
         chain = cause.chain

@@ -95,6 +95,8 @@ class Chain(NamedTuple):
     steps: list[Step]
     left_out: int
     """Steps between the root and the rest that are left out."""
+    through: frozenset[str]
+    """All messages of the chain, told or not."""
 
 
 def of_message(day: TraceDay, message: SentMessage) -> Step:
@@ -208,7 +210,7 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
     left_out = max(0, len(steps) - most)
     if left_out:
         steps = [*steps[: most - 1], steps[-1]]
-    return Chain(steps[::-1], left_out)
+    return Chain(steps[::-1], left_out, frozenset(seen))
 
 
 def effects(reader: TraceReader, message: SentMessage, limits: Limits) -> Node:

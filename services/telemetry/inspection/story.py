@@ -23,6 +23,9 @@ _SAID_OTHERWISE: Final = frozenset(
 """Reasons of turns that the story tells by the event or the letter itself."""
 
 
+_Listings = set[tuple[str, str]]
+
+
 class Line(NamedTuple):
     """Something in a day of an agent."""
 
@@ -125,12 +128,13 @@ def _evenings(
     return found
 
 
-def _own_listings(reader: TraceReader, agent: str) -> set[str]:
+def _own_listings(reader: TraceReader, agent: str) -> _Listings:
+    """A seller's listings: exchange and id."""
     rows = reader.run.rows(
         "events", "kind = 'action' AND subject = ? AND instr(body, '\"post_listing\"')", (agent,)
     )
     events = (orders.event_of(row) for row in rows)
-    return {str(event.facts.get("new_id")) for event in events}
+    return {(event.agent, str(event.facts.get("new_id"))) for event in events}
 
 
 def _bids(reader: TraceReader, agent: str, days: range) -> list[Bid]:
@@ -143,26 +147,21 @@ def _bids(reader: TraceReader, agent: str, days: range) -> list[Bid]:
                 args = facts.get("args")
                 if facts.get("tool") in ("make_offer", "order_abroad") and isinstance(args, dict):
                     tried.append((event, facts, args))
-    items = _items(reader, {str(args.get("listing_id")) for _, _, args in tried}, tried, days)
+    items = _items(reader, {(e.agent, str(args.get("listing_id"))) for e, _, args in tried}, days)
     return [
         Bid(
             event.day,
-            str(args.get("item_id") or items.get(str(args.get("listing_id")), "")),
+            str(args.get("item_id") or items.get((event.agent, str(args.get("listing_id"))), "")),
             str(facts.get("error_code")) if facts.get("status") == "error" else None,
         )
         for event, facts, args in tried
     ]
 
 
-def _items(
-    reader: TraceReader,
-    listings: set[str],
-    tried: list[tuple[LoggedEvent, dict[str, Any], dict[str, Any]]],
-    days: range,
-) -> dict[str, str]:
-    """What is on offer by some listings of the towns in which a firm tried to buy."""
-    items: dict[str, str] = {}
-    for exchange in {event.agent for event, _, _ in tried}:
+def _items(reader: TraceReader, listings: _Listings, days: range) -> dict[tuple[str, str], str]:
+    """What is on offer by some listings."""
+    items: dict[tuple[str, str], str] = {}
+    for exchange in {exchange for exchange, _ in listings}:
         rows = reader.run.rows(
             "events",
             "kind = 'action' AND agent = ? AND instr(body, '\"post_listing\"')",
@@ -170,8 +169,9 @@ def _items(
             days=range(max(0, days.start - _LISTED_BEFORE), days.stop),
         )
         for facts in (orders.event_of(row).facts for row in rows):
-            if facts.get("new_id") in listings:
-                items[str(facts["new_id"])] = str(facts["args"].get("item_id"))
+            key, args = (exchange, str(facts.get("new_id"))), facts.get("args")
+            if key in listings and isinstance(args, dict):
+                items[key] = str(args.get("item_id"))
     return items
 
 
@@ -179,7 +179,7 @@ def _items(
 
 
 def _lines(
-    reader: TraceReader, day: TraceDay, agent: str, own_listings: set[str]
+    reader: TraceReader, day: TraceDay, agent: str, own_listings: _Listings
 ) -> Iterator[Line]:
     """The lines of a day in order; views that follow each other share one."""
     found: list[tuple[int, int, int, Line]] = []
@@ -228,7 +228,9 @@ def _received(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line 
     return Line(message.minute, told, told is not None, False, [message.id], [])
 
 
-def _happened(day: TraceDay, event: LoggedEvent, agent: str, own_listings: set[str]) -> Line | None:
+def _happened(
+    day: TraceDay, event: LoggedEvent, agent: str, own_listings: _Listings
+) -> Line | None:
     facts = event.facts
     if event.kind in ("action", "day_end"):
         args = facts.get("args")
@@ -237,7 +239,7 @@ def _happened(day: TraceDay, event: LoggedEvent, agent: str, own_listings: set[s
             and own_listings
             and orders.is_done(event, "make_offer")
             and isinstance(args, dict)
-            and args.get("listing_id") in own_listings
+            and (event.agent, args.get("listing_id")) in own_listings
         )
         if not bid:
             return None

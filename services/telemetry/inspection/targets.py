@@ -15,24 +15,31 @@ from services.runs import Run
 from services.telemetry.logged import SentMessage
 from services.telemetry.reader import TraceReader
 
-PAPERS: Final = {"L": "listing", "O": "offer", "D": "deal", "I": "invoice"}
+PAPERS: Final = {
+    "L": "listing",
+    "O": "offer",
+    "D": "deal",
+    "I": "invoice",
+    "M": "letter",
+    "F": "order abroad",
+}
 """What a town numbers, by the letter before the number."""
 
-_PAPER: Final = re.compile(r"([LODI])([1-9][0-9]{0,17})(?:@(.+))?")
+_PAPER: Final = re.compile(r"([LODIMF])([1-9][0-9]{0,17})(?:@(.+))?")
 _MESSAGE: Final = re.compile(r"(.+)#([0-9]{1,18})")
 _PREFIX: Final = "exchange_"
 _SHOWN: Final = 8
 
 
 class Paper(NamedTuple):
-    """A listing, offer, deal or invoice of a town."""
+    """Something that a town has given a number."""
 
     exchange: str
     id: str
 
     @property
     def kind(self) -> str:
-        """``listing``, ``offer``, ``deal`` or ``invoice``."""
+        """``listing``, ``offer``, ``deal``, ``invoice``, ``letter`` or ``order abroad``."""
         return PAPERS[self.id[0]]
 
 
@@ -69,7 +76,7 @@ def locate(reader: TraceReader, text: str, town: str | None = None) -> SentMessa
         return _message(reader, message[1], int(message[2]))
     raise HanseError(
         f"{text!r} is no id; name a message (farmer_A#12), a listing (L5), an offer (O33),"
-        " a deal (D12) or an invoice (I7)"
+        " a deal (D12), an invoice (I7), a letter (M3) or an order abroad (F2)"
     )
 
 
@@ -82,12 +89,12 @@ def _paper(run: Run, letter: str, number: int, town: str | None) -> Paper:
     if not known:
         raise HanseError(f"{run.folder}: no day is complete yet, so there is no {id}")
     if town is not None:
-        exchange = _exchange(town)
-        if exchange not in known and known != ["exchange"]:
+        exchange = "exchange" if known == ["exchange"] and town in _towns(run) else _exchange(town)
+        if exchange not in known:
             close = difflib.get_close_matches(exchange, known, n=1)
             hint = f" (did you mean {close[0].removeprefix(_PREFIX)}?)" if close else ""
             raise HanseError(f"{town}: there is no such town{hint}; there are {_listed(known)}")
-        chosen = [exchange if exchange in known else "exchange"]
+        chosen = [exchange]
     else:
         chosen = known
     found = [exchange for exchange in chosen if _exists(run, exchange, letter, id)]
@@ -114,6 +121,13 @@ def _issued(letter: str) -> tuple[str, str]:
     if letter == "I":
         return "kind = 'invoice'", '"invoice":"'
     return "kind = 'action'", '"new_id":"'
+
+
+def _towns(run: Run) -> list[str]:
+    """The towns as the configuration calls them."""
+    towns = run.manifest.config.get("towns")
+    named = [str(t.get("name")) for t in towns if isinstance(t, dict)] if towns else []
+    return named or ["town"]
 
 
 def _exists(run: Run, exchange: str, letter: str, id: str) -> bool:

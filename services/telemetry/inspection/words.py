@@ -150,7 +150,7 @@ def _details(facts: Facts) -> str:
 
 def _terms(args: Facts) -> str:
     days = args.get("payment_terms_days", 30)
-    return "" if days == 30 else f", to be paid within {days} days"
+    return "" if days == 30 else f", to be paid within {count(days, 'day')}"
 
 
 def _kilograms(facts: Facts, key: str = "qty") -> str:
@@ -271,6 +271,9 @@ def _sale(subject: str, body: Facts) -> str:
 
 
 def _abroad(subject: str, body: Facts) -> str:
+    if body["direction"] == "refused":
+        why = f": {short(body['reason'])}" if body.get("reason") else ""
+        return f"{subject} gets {money(body['amount'])} back for {body['order']}, unfilled{why}"
     verb, way = ("sells", "to") if body["direction"] == "export" else ("buys", "from")
     return (
         f"{subject} {verb} {_kilograms(body)} {way} {body['town']}"
