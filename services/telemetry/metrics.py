@@ -139,15 +139,15 @@ class Metrics:
     @property
     def wanted(self) -> bool:
         """Whether anybody reads."""
-        return bool(self._feeds) or self._ray is not None or (self._use_ray and ray_takes_metrics())
+        return bool(self._feeds) or (self._use_ray and ray_takes_metrics())
 
     def record(self, day: DayMetrics) -> None:
         """Takes a day's numbers."""
-        if self._ray is None and self._use_ray and ray_takes_metrics():
-            self._ray = Feed(RayMetrics(HANDLER_BUCKETS).instruments)
         for feed in self._feeds:
             feed.record(day)
-        if self._ray is not None:
+        if self._use_ray and ray_takes_metrics():
+            if self._ray is None:
+                self._ray = Feed(RayMetrics(HANDLER_BUCKETS).instruments)
             self._ray.record(day)
 
     def close(self, timeout: float = 5.0) -> None:
@@ -307,6 +307,7 @@ def _end(server: Any) -> None:
 def _otlp_reader(environ: Mapping[str, str]) -> MetricReader:
     import logging
 
+    import requests
     from opentelemetry.exporter.otlp.proto.http import Compression
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
@@ -317,7 +318,10 @@ def _otlp_reader(environ: Mapping[str, str]) -> MetricReader:
     settings = OtlpSettings.from_environment(environ, "METRICS")
     # What cannot be delivered is logged by the library, with the whole URL.
     logging.getLogger(OTLPMetricExporter.__module__).addFilter(Redacting())
+    session = requests.Session()
+    session.trust_env = not settings.is_local
     exporter = OTLPMetricExporter(
+        session=session,
         endpoint=settings.endpoint,
         headers=dict(settings.headers),
         timeout=settings.timeout,

@@ -87,6 +87,12 @@ class OtlpSettings:
         )
 
     @property
+    def is_local(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        host = urlsplit(self.endpoint).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
+
+    @property
     def shown(self) -> str:
         """The endpoint without anything in it that may be secret."""
         parts = urlsplit(self.endpoint)
@@ -109,6 +115,8 @@ class OtlpSink:
         self._settings = settings
         self._resource = resource
         self._session = requests.Session()
+        # No proxy leads to this machine, whatever the environment says of proxies.
+        self._session.trust_env = not settings.is_local
         self._session.verify = settings.verify
         self._session.cert = settings.certificate
         self._headers = {

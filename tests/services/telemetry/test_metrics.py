@@ -359,6 +359,22 @@ def test_a_counter_of_rays_is_never_given_nothing(fake_ray: types.SimpleNamespac
     assert "hanse_deals" not in {name for name, _, _ in FakeMetric.seen}
 
 
+def test_ray_is_left_alone_once_it_has_ended(fake_ray: types.SimpleNamespace) -> None:
+    metrics = Metrics()
+    metrics.record(_DAY)
+    fake_ray.running = False
+    FakeMetric.seen.clear()
+    metrics.record(_DAY)
+    assert FakeMetric.seen == []
+    assert not metrics.wanted
+
+
+def test_rays_own_classes_take_what_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray.util.metrics")
+    monkeypatch.setattr("services.telemetry.metrics.ray_takes_metrics", lambda: True)
+    Metrics().record(_DAY)
+
+
 def test_ray_without_its_default_extra_is_left_alone(
     fake_ray: types.SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,18 @@ def test_headers_are_sent_decoded() -> None:
     assert _SECRET not in repr(settings)
 
 
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{_free_port()}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with Collector() as collector:
+        with _pipeline(collector.url) as pipeline:
+            pipeline.submit(spans(3))
+        assert pipeline.counts()["otlp"] == Counts(exported=3)
+
+
 # ---- collectors that misbehave -----------------------------------------------------------------
 
 
