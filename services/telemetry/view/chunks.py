@@ -107,7 +107,7 @@ def _recorded(span: RecordedSpan, base: int | None) -> dict[str, Any]:
     }
 
 
-def packed(chunk: Any) -> bytes:
+def packed(chunk: Any, level: int = 6) -> bytes:
     """A chunk as gzipped JSON; the same chunk gives the same bytes."""
     text = json.dumps(chunk, separators=(",", ":"), ensure_ascii=True)
-    return gzip.compress(text.encode(), 6, mtime=0)
+    return gzip.compress(text.encode(), level, mtime=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import webbrowser
 from collections.abc import Callable
 from http import HTTPStatus
@@ -22,6 +23,10 @@ from services.telemetry.view.page import index, orders_chunk, page
 LOOPBACK: Final = "127.0.0.1"
 PATIENCE: Final = 0.25
 """Seconds that an answer may spend on days that nobody has looked at yet."""
+
+MOST_KEPT: Final = 64 * 1024 * 1024
+"""Bytes of days that are kept as they were sent: whole days never change, and a second search
+through a run asks for all of them again."""
 
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -120,6 +125,8 @@ class _Source:
         self._run = run
         self._reader = TraceReader(run)
         self._overview = Overview(run)
+        self._kept: dict[int, bytes] = {}
+        self._size = 0
         self._lock = Lock()
 
     def page(self) -> str:
@@ -140,17 +147,29 @@ class _Source:
             }
 
     def day(self, day: int) -> bytes:
-        return packed(day_chunk(self._reader, day))
+        with self._lock:
+            kept = self._kept.get(day)
+            if kept is None:
+                kept = self._kept[day] = packed(day_chunk(self._reader, day), level=1)
+                self._size += len(kept)
+                while self._size > MOST_KEPT and len(self._kept) > 1:
+                    self._size -= len(self._kept.pop(next(iter(self._kept))))
+            return kept
 
     def orders(self) -> bytes:
         with self._lock:
-            return packed(orders_chunk(self._overview))
+            return packed(orders_chunk(self._overview), level=1)
 
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
     source: _Source
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of an answer is nothing to tell anybody."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,7 @@
 // The page: the day, the chosen item and the address that names both.
 
 const NEWS_EVERY = 2000;
+const AHEAD = 200;
 const TABS = [["waterfall", "Waterfall"], ["graph", "Graph"], ["log", "Log"]];
 const STATES = { finished: "finished", running: "running", resumable: "stopped, can be resumed" };
 
@@ -85,6 +86,9 @@ async function openDay(day, quiet) {
     showIn(tab);
   }
   document.documentElement.dataset.day = asked;
+  setTimeout(() => {
+    if (asked === wanted && asked + 1 < data.days.length) loadDay(asked + 1).catch(() => {}); // likely to be next
+  }, AHEAD);
   if (!quiet) writeAddress();
   return true;
 }
@@ -98,7 +102,7 @@ async function pickById(id, day) {
     return;
   }
   if (!item) {
-    fail(new Error("nothing in this run is called " + id));
+    fail(new Error("nothing in this run is called " + visible(id)));
     return;
   }
   if (await openDay(item.day, true)) pick(current.find(item.id), false);
@@ -127,7 +131,7 @@ function showPanel() {
     document.documentElement.dataset.picked = "";
     return;
   }
-  says.replaceChildren(el("strong", {}, picked.id), " ", sentence(picked), " ", el("a", { href: "#details", onclick: (event) => {
+  says.replaceChildren(el("strong", {}, visible(picked.id)), " ", sentence(picked), " ", el("a", { href: "#details", onclick: (event) => {
     event.preventDefault();
     panel.scrollIntoView({ block: "start" });
     panel.focus({ preventScroll: true });

@@ -43,7 +43,7 @@ function wallAxis(day) {
       const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
       const ticks = [];
       for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-        ticks.push({ at, text: at === 0 ? "0" : (at < 0 ? MINUS : "+") + duration(Math.abs(at)) });
+        ticks.push({ at, text: at === 0 ? "0" : (at < 0 ? MINUS : "+") + duration(Math.abs(at)).replace(/\.0+ |(\.\d*[1-9])0+ /, "$1 ") });
       }
       return ticks;
     },

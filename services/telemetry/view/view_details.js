@@ -5,7 +5,7 @@ function prettyJson(value, indent = "") {
   const parts = [];
   const inner = indent + "  ";
   if (value === null || typeof value !== "object") {
-    return [el("span", { class: "json-" + (value === null ? "null" : typeof value) }, JSON.stringify(value))];
+    return [el("span", { class: "json-" + (value === null ? "null" : typeof value) }, visible(JSON.stringify(value)))];
   }
   const entries = Array.isArray(value) ? value.map((one) => [null, one]) : Object.entries(value);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
@@ -13,7 +13,7 @@ function prettyJson(value, indent = "") {
   parts.push(open + "\n");
   entries.forEach(([key, one], i) => {
     parts.push(inner);
-    if (key !== null) parts.push(el("span", { class: "json-key" }, JSON.stringify(key)), ": ");
+    if (key !== null) parts.push(el("span", { class: "json-key" }, visible(JSON.stringify(key))), ": ");
     parts.push(...prettyJson(one, inner), i < entries.length - 1 ? ",\n" : "\n");
   });
   parts.push(indent + close);
@@ -51,18 +51,20 @@ function wallMoment(day, ticks) {
 }
 
 function pairsOf(item, day, choose, search) {
-  const link = (id, near = item.day) => el("button", { type: "button", class: "link", onclick: () => choose({ id, day: near }) }, id);
-  const agent = (name) => (name ? el("button", { type: "button", class: "link", title: "Search for " + name, onclick: () => search("agent:" + name) }, name) : LEAGUE);
-  const rows = [["Id", el("code", {}, item.id)], ["When", clock(item.minute) + (item.kind === "message" || item.kind === "event" ? ", round " + item.round : "")]];
+  const link = (id, near = item.day) => el("button", { type: "button", class: "link", onclick: () => choose({ id, day: near }) }, visible(id));
+  const agent = (name) => (name ? el("button", { type: "button", class: "link", title: "Search for " + visible(name), onclick: () => search("agent:" + name) }, visible(name)) : LEAGUE);
+  const rows = [["Id", el("code", {}, visible(item.id))], ["When", clock(item.minute) + (item.kind === "message" || item.kind === "event" ? ", round " + item.round : "")]];
   if (item.kind === "message") {
-    rows.push(["From", agent(item.sender)], ["To", agent(item.recipient)], ["Type", words(item.type)], ["Channel", item.channel]);
+    rows.push(["From", agent(item.sender)], ["To", agent(item.recipient)], ["Type", visible(words(item.type))], ["Channel", visible(item.channel)]);
     if (!item.handled) rows.push(["Handled", el("span", { class: "bad" }, "never: it could not be delivered, or was refused")]);
   } else {
     rows.push([item.kind === "event" ? "Recorded by" : "Agent", agent(item.agent)]);
     if (item.subject) rows.push(["About", agent(item.subject)]);
-    if (item.kind !== "wake") rows.push([item.kind === "event" ? "Kind" : "Span", words(item.type)]);
+    if (item.kind !== "wake") rows.push([item.kind === "event" ? "Kind" : "Span", visible(words(item.type))]);
   }
   if (item.cause) rows.push(["Because of", link(item.cause)]);
+  const parent = item.span && item.span.parent_id && day.find("span " + item.span.parent_id);
+  if (parent) rows.push(["Within", link(parent.id)]);
   if (item.span) rows.push(["Kind", item.span.kind.toLowerCase()], ["Trace", el("code", {}, item.span.trace_id)], ["Status", item.span.status]);
   if (item.began != null) {
     rows.push(["Began", wallMoment(day, item.began)], ["Took", duration(item.took)]);

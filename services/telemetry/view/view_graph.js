@@ -128,7 +128,7 @@ function messageGraph(chooseAgent) {
       brush.lineJoin = "round";
       brush.strokeStyle = paint("--paper");
       brush.fillStyle = paint("--ink");
-      const label = fitted(brush, name || LEAGUE, Math.max(48, brush.textAlign === "left" ? width - x - 2 : brush.textAlign === "right" ? x - 2 : 160));
+      const label = fitted(brush, visible(name) || LEAGUE, Math.max(48, brush.textAlign === "left" ? width - x - 2 : brush.textAlign === "right" ? x - 2 : 160));
       brush.strokeText(label, x, y);
       brush.fillText(label, x, y);
     }
@@ -151,7 +151,7 @@ function messageGraph(chooseAgent) {
       if (edge.from === name) sent += edge.count;
       if (edge.to === name) got += edge.count;
     }
-    return [name || LEAGUE, counted(sent, "message", "messages") + " sent, " + number(got) + " received"];
+    return [visible(name) || LEAGUE, counted(sent, "message", "messages") + " sent, " + number(got) + " received"];
   }
 
   canvas.addEventListener("pointermove", (event) => {
@@ -194,17 +194,17 @@ function messageGraph(chooseAgent) {
     const rows = [...edges.values()].filter((edge) => shown(edge) && (!chosen || touching(edge, chosen))).sort((a, b) => b.count - a.count);
     const most = 12;
     table.replaceChildren(
-      el("h3", {}, chosen ? "Traffic of " + chosen : "Busiest pairs"),
+      el("h3", {}, chosen ? "Traffic of " + (visible(chosen) || LEAGUE) : "Busiest pairs"),
       el("div", { class: "scroller" }, el("table", {}, el("caption", {}, "Messages of the day by pair and channel"),
         el("thead", {}, el("tr", {}, ["From", "To", "Channel"].map((t) => el("th", { scope: "col" }, t)), el("th", { scope: "col", class: "number" }, "Messages"))),
         el("tbody", {}, rows.slice(0, most).map((edge) => el("tr", {},
-          el("td", {}, agentLink(edge.from)), el("td", {}, agentLink(edge.to)), el("td", {}, edge.channel), el("td", { class: "number" }, number(edge.count))))))),
+          el("td", {}, agentLink(edge.from)), el("td", {}, agentLink(edge.to)), el("td", {}, visible(edge.channel)), el("td", { class: "number" }, number(edge.count))))))),
       rows.length > most ? el("p", { class: "note" }, "and " + counted(rows.length - most, "more pair", "more pairs") + ".") : "");
     canvas.setAttribute("aria-label", "Message graph of day " + day.day + ": " + counted(rows.length, "pair", "pairs") + " of agents; the table beneath lists the busiest.");
   }
 
   function agentLink(name) {
-    return el("button", { type: "button", class: "link", onclick: () => chooseAgent(name) }, name || LEAGUE);
+    return el("button", { type: "button", class: "link", onclick: () => chooseAgent(name) }, visible(name) || LEAGUE);
   }
 
   return {

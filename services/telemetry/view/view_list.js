@@ -38,6 +38,11 @@ function longList(label, rowOf, chosen) {
     else if ((place + 1) * ROW > node.scrollTop + node.clientHeight) node.scrollTop = (place + 1) * ROW - node.clientHeight;
   }
 
+  function centre(place) {
+    const top = place * ROW;
+    if (top < node.scrollTop || top + ROW > node.scrollTop + node.clientHeight) node.scrollTop = top - node.clientHeight / 2;
+  }
+
   node.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(node);
   node.addEventListener("keydown", (event) => {
@@ -69,7 +74,7 @@ function longList(label, rowOf, chosen) {
       const place = entries.findIndex((entry) => entry.id === id);
       if (place >= 0) {
         current = place;
-        if (bring) show(place);
+        if (bring) centre(place);
       }
       draw();
     },

@@ -91,7 +91,7 @@ function bubble(canvas) {
 }
 
 function channelName(channel) {
-  return [swatch("var(" + (ownEntry(CHANNELS, channel) || "--series-8") + ")"), ownEntry(CHANNEL_NAMES, channel) || channel];
+  return [swatch("var(" + (ownEntry(CHANNELS, channel) || "--series-8") + ")"), ownEntry(CHANNEL_NAMES, channel) || visible(channel)];
 }
 
 // The channels in use, as a legend.

@@ -39,6 +39,13 @@ function matcher({ text, kind, errors }) {
   };
 }
 
+function passBy(day) {
+  if (day >= data.days.length) return null;
+  const loading = loadDay(day, false);
+  loading.catch(() => {}); // whoever waits for it hears of it
+  return loading;
+}
+
 function dayLog(choose) {
   let day = null;
   let turn = 0; // which search is the latest
@@ -59,7 +66,7 @@ function dayLog(choose) {
     return [
       el("span", { class: "when" }, (entry.far ? "day " + entry.day + ", " : "") + timeOfDay(entry.minute)),
       el("span", { class: "what" + (entry.flag ? " bad" : "") }, entry.text ?? sentence(entry.item)),
-      el("span", { class: "which" }, entry.id + (entry.kind === "message" ? " \u00b7 " + words(entry.type) : " \u00b7 " + words(entry.kind === "event" ? entry.type : entry.kind))),
+      el("span", { class: "which" }, visible(entry.id) + (entry.kind === "message" ? " \u00b7 " + visible(words(entry.type)) : " \u00b7 " + visible(words(entry.kind === "event" ? entry.type : entry.kind)))),
     ];
   }
 
@@ -92,10 +99,12 @@ function dayLog(choose) {
     let since = performance.now();
     let drawn = 0;
     list.fill([]);
+    let next = passBy(0);
     for (let at = 0; at < data.days.length; at++) {
       let items;
       try {
-        items = (await loadDay(at, false)).items;
+        items = (await next).items;
+        next = passBy(at + 1); // unpacked while this one is searched
       } catch (error) {
         status.textContent = "Search stopped: " + error.message;
         return;
@@ -107,7 +116,7 @@ function dayLog(choose) {
           if (found.length < MOST_FOUND) found.push(entryOf(item, true));
         }
         if (performance.now() - since > BREATH) {
-          await new Promise(requestAnimationFrame);
+          await new Promise((done) => setTimeout(done));
           if (mine !== turn) return;
           since = performance.now();
         }

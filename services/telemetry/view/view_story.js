@@ -34,11 +34,11 @@ function pathRows(day, item, choose) {
   const rows = [];
   if (root.cause) {
     rows.push(el("li", {}, el("button", { type: "button", class: "step", onclick: () => choose({ id: root.cause, day: Math.max(0, item.day - 1) }) },
-      el("span", { class: "when" }, "earlier"), el("span", { class: "what" }, "because of " + root.cause))));
+      el("span", { class: "when" }, "earlier"), el("span", { class: "what" }, "because of " + visible(root.cause)))));
   } else if (root.kind === "message" && root.sender) {
-    rows.push(el("li", { class: "root" }, el("span", { class: "step plain" }, el("span", { class: "when" }, timeOfDay(root.minute)), el("span", { class: "what" }, root.sender + " wakes: the root of this trace"))));
+    rows.push(el("li", { class: "root" }, el("span", { class: "step plain" }, el("span", { class: "when" }, timeOfDay(root.minute)), el("span", { class: "what" }, visible(root.sender) + " wakes: the root of this trace"))));
   } else if (root.kind === "event") {
-    rows.push(el("li", { class: "root" }, el("span", { class: "step plain" }, el("span", { class: "when" }, timeOfDay(root.minute)), el("span", { class: "what" }, "the time of day, at " + root.agent))));
+    rows.push(el("li", { class: "root" }, el("span", { class: "step plain" }, el("span", { class: "when" }, timeOfDay(root.minute)), el("span", { class: "what" }, "the time of day, at " + visible(root.agent)))));
   }
   const near = path.slice(Math.max(1, path.length - MOST_BEFORE));
   const hidden = path.slice(1, path.length - near.length);
@@ -82,7 +82,7 @@ function orderSection({ order, found }, item, choose) {
   const sums = owed ? money(paid) + " of " + money(owed) + " paid" : "nothing invoiced";
   return [
     el("h3", {}, "The order, from offer to payment"),
-    el("p", { class: "note" }, (order.offer || "order") + " at " + order.exchange + ": " + sums + "."),
+    el("p", { class: "note" }, visible((order.offer || "order") + " at " + order.exchange) + ": " + sums + "."),
     el("ol", { class: "order" }, found.map((one) => el("li", {}, stepRow(one, choose, { withDay: true, current: one.id === item.id })))),
   ];
 }

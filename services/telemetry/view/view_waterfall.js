@@ -59,7 +59,7 @@ function waterfall(choose) {
     }
     if (wide > 46) {
       brush.fillStyle = paint("--paper");
-      brush.fillText(fitted(brush, words(item.type), wide - 8), left + 4, top + tall / 2 + 0.5);
+      brush.fillText(fitted(brush, visible(words(item.type)), wide - 8), left + 4, top + tall / 2 + 0.5);
     }
     return right;
   }
@@ -135,7 +135,7 @@ function waterfall(choose) {
       brush.fillStyle = colour(agent) === "var(--soft)" ? paint("--soft") : agentPaint(agent);
       brush.fillRect(0, topOf(place) + 8, 4, tall - 16);
       brush.fillStyle = paint("--ink");
-      brush.fillText(fitted(brush, agent || LEAGUE, gutter() - 18), 10, topOf(place) + tall / 2);
+      brush.fillText(fitted(brush, visible(agent) || LEAGUE, gutter() - 18), 10, topOf(place) + tall / 2);
     }
     brush.restore();
     brush.fillStyle = paint("--soft");
@@ -183,9 +183,9 @@ function waterfall(choose) {
   }
 
   function hoverLines(item) {
-    const who = item.kind === "message" ? item.sender + " \u2192 " + item.recipient : item.agent || LEAGUE;
+    const who = item.kind === "message" ? visible(item.sender + " \u2192 " + item.recipient) : visible(item.agent) || LEAGUE;
     const when = timeOfDay(item.minute) + (item.began != null ? ", " + (item.arrived != null && item.began > item.arrived ? "waited " + duration(item.began - item.arrived) + ", " : "") + "took " + duration(item.took) : "");
-    return [sentence(item), who + " \u00b7 " + when, item.kind === "wake" ? "" : item.id].filter(Boolean);
+    return [sentence(item), who + " \u00b7 " + when, item.kind === "wake" ? "" : visible(item.id)].filter(Boolean);
   }
 
   // The neighbour of the chosen box: the next in its lane, or the nearest in another lane.

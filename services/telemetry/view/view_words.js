@@ -1,5 +1,12 @@
 // What happened, as a sentence: who, what, how much money.
 
+// Characters that cannot be seen or turn others round are shown as what they are, so that no name
+// can pass for another.
+function visible(text) {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
 function goods(facts) {
   const item = facts.item || facts.item_id || facts.green_item_id;
   const amount = facts.qty ?? facts.quantity ?? facts.qty_kg;
@@ -104,9 +111,9 @@ function told(item) {
 function sentence(item) {
   if (item.told === undefined) {
     try {
-      item.told = told(item);
+      item.told = visible(told(item));
     } catch (error) {
-      item.told = words(item.type) + ": " + item.body.slice(0, 160);
+      item.told = visible(words(item.type) + ": " + item.body.slice(0, 160));
     }
   }
   return item.told;
@@ -115,7 +122,7 @@ function sentence(item) {
 // For a heading: names stay as they are written.
 function headline(item, day) {
   const text = sentence(item);
-  return day.agents.has(text.split(" ", 1)[0]) ? text : capital(text);
+  return day.agents.has(text.split(/:? /, 1)[0]) ? text : capital(text);
 }
 
 function timeOfDay(minute) {

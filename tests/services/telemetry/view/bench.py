@@ -48,7 +48,8 @@ def switch(tab: Tab, day: int) -> float:
   const start = performance.now();
   slider.value = {day};
   slider.dispatchEvent(new Event('input'));
-  while (document.documentElement.dataset.day !== '{day}') await new Promise((r) => setTimeout(r));
+  while (document.documentElement.dataset.day !== '{day}')
+    await new Promise((r) => setTimeout(r, 2));
   await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
   return performance.now() - start;
 }})()"""
@@ -65,10 +66,11 @@ def search(tab: Tab, text: str) -> tuple[float, float]:
   const start = performance.now();
   let first = null;
   box.dispatchEvent(new Event('input'));
+  const note = () => document.querySelector('.log .note').textContent;
   while (document.documentElement.dataset.searched !== '{text}') {{
-    if (first === null && document.querySelector('.row') && document.querySelector('progress').value)
-      first = performance.now() - start;
-    await new Promise((r) => setTimeout(r));
+    if (first === null && !document.querySelector('progress').hidden && note().includes('so far')
+      && document.querySelector('.row')) first = performance.now() - start;
+    await new Promise((r) => setTimeout(r, 2));
   }}
   const end = performance.now() - start;
   return [first ?? end, end];
@@ -88,7 +90,7 @@ def look(tab: Tab, name: str, address: str, days: int) -> None:
     gaps = tab.ask(FRAMES)
     tab.ask("document.getElementById('tab-graph').click()")
     graph = sorted(switch(tab, day) for day in range(0, days, max(1, days // 10)))
-    found = {text: search(tab, text) for text in ("payment", "farmer_1#200", "e")}
+    found = {text: search(tab, text) for text in ("offer", "farmer_1#200", "e")}
     memory = tab.ask("performance.memory.usedJSHeapSize / 1e6")
     nodes = tab.ask("document.querySelectorAll('*').length")
     print(f"{name}:")

@@ -60,6 +60,16 @@ def test_a_day_without_wall_times_says_so(tmp_path: Path) -> None:
     assert chunk["base"] is None
 
 
+def test_recorded_spans_are_on_the_same_clock(tmp_path: Path) -> None:
+    spans = day_chunk(TraceReader(traded(tmp_path / "run")), 0)["spans"]
+    second = 10**9 // 100
+    assert [(span["agent"], span["name"]) for span in spans] == [
+        ("", "checkpoint"),
+        ("farmer_A", "weigh sacks"),
+    ]
+    assert [(span["start"], span["end"]) for span in spans] == [(second, 3 * second)] * 2
+
+
 def test_messages_to_nobody_are_marked_as_never_handled(
     written: Callable[..., TraceReader],
 ) -> None:

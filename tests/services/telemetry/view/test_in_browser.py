@@ -224,7 +224,7 @@ def test_errors_alone(tab: Tab, address: str) -> None:
     found = rows(tab)
     assert "farmer_A roasts: refused, wrong role" in found
     assert "refused: farmer_A roasts: wrong role" in found
-    assert sum(row.startswith(f"{EVIL} failed: ") for row in found) == 1
+    assert sum("} failed: " in row for row in found) == 1
 
 
 def test_the_log_is_read_with_keys(tab: Tab, address: str) -> None:
@@ -277,6 +277,22 @@ def test_a_trace_is_shown_alone(tab: Tab, address: str) -> None:
     assert tab.ask(tall) == whole
 
 
+def test_a_recorded_span_is_shown_with_its_attributes(tab: Tab, address: str) -> None:
+    opened(tab, address, f"#day=0&id=span%20{'b' * 16}&time=wall")
+    picked(tab, "span " + "b" * 16)
+    assert tab.text("#details h2") == "farmer_A: weigh sacks"
+    said = tab.text(".facts-of")
+    for part in ("Took 2.00 s", "Status ERROR", '"sacks": 12,', "ab" * 16):
+        assert part in said
+
+
+def test_nobody_can_turn_the_words_of_others_round(tab: Tab, address: str) -> None:
+    opened(tab, address, "#day=1&view=log")
+    text = tab.ask("document.body.innerText")
+    assert "\u202e" not in text
+    assert "\\u202e" in text
+
+
 def test_a_day_without_wall_times_says_so(tab: Tab, address: str) -> None:
     opened(tab, address, "#day=1&time=wall")
     assert "This day has no wall times" in tab.text(".waterfall .note")
@@ -309,7 +325,8 @@ def test_what_an_agent_wrote_is_shown_and_not_run(tab: Tab, address: str) -> Non
                 quoted = tab.ask(f"encodeURIComponent({json.dumps(id)})")
                 opened(tab, address, f"{place}{quoted}&view={view}")
                 picked(tab, id)
-                assert EVIL in tab.ask("document.querySelector('#details').textContent")
+                said = tab.ask("document.querySelector('#details').textContent")
+                assert EVIL.replace("\u202e", "\\u202e") in said
                 assert tab.ask("document.querySelectorAll('img, iframe').length") == 0
                 assert tab.ask("document.querySelectorAll('script').length") in (2, 6)
     assert tab.ask("document.title") == "coffee, seed 7: the trace of a run of Hanse"

@@ -4,6 +4,7 @@ import gzip
 import http.client
 import json
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -165,6 +166,20 @@ def test_a_day_that_the_run_does_not_have_is_told_in_a_line(server: TraceServer)
     answer = ask(server, "/data/day/99")
     assert answer.status == 404
     assert "no day 99; the run has days 0 to 2" in answer.json()["error"]
+
+
+def test_a_browser_that_goes_away_in_the_middle_is_not_told(
+    server: TraceServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    port = port_of(server)
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            at_once = struct.pack("ii", 1, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            connection.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    assert ask(server, "/").status == 200
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "")
 
 
 def test_it_listens_on_loopback_only(server: TraceServer) -> None:

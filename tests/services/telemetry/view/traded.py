@@ -10,10 +10,17 @@ from typing import Any
 from services.runs import Run, RunStore
 from tests.services.runs.report_runs import HOSTILE
 from tests.services.runs.samples import manifest
-from tests.services.telemetry.made_runs import timed
+from tests.services.telemetry.made_runs import HAND_OVER, SECOND, timed
 
 EVIL = "<img src=x onerror=document.title='taken'>\u202e'\"`${1}"
 """The name of an agent."""
+
+GOODS: dict[str, Any] = {
+    "seller": "farmer_A",
+    "buyer": "roaster_A",
+    "item": "green_coffee_kg",
+    "qty": 20,
+}
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -67,10 +74,9 @@ def _first_day(log: Log) -> None:
     log.message(
         570, 1, "farmer_A#2", "exchange", "accept_offer", "exchange#2", "tool", {"offer_id": "O1"}
     )
-    goods = {"seller": "farmer_A", "buyer": "roaster_A", "item": "green_coffee_kg", "qty": 20}
     log.event(
         570, 2, "deal", "farmer_A", "farmer_A#2", deal="D1", offer="O1", unit_price=4.5,
-        total_price=90.0, **goods,
+        total_price=90.0, **GOODS,
     )  # fmt: skip
     log.action(
         570, "farmer_A#2", "accept_offer", status="success", args={"offer_id": "O1"}, new_id="D1"
@@ -82,8 +88,7 @@ def _first_day(log: Log) -> None:
 
 
 def _second_day(log: Log) -> None:
-    goods = {"seller": "farmer_A", "buyer": "roaster_A", "item": "green_coffee_kg", "qty": 20}
-    log.event(1980, 0, "delivery", "roaster_A", deal="D1", outcome="delivered", **goods)
+    log.event(1980, 0, "delivery", "roaster_A", deal="D1", outcome="delivered", **GOODS)
     log.event(
         1980, 0, "invoice", "roaster_A", invoice="I1", deal="D1", issuer="farmer_A",
         payer="roaster_A", amount=90.0, due_day=31,
@@ -118,6 +123,18 @@ def _third_day(log: Log) -> None:
     log.action(3420, "roaster_A#3", "pay_invoice", status="success", args={"invoice_id": "I1"})
 
 
+def _span(agent: str, id: str, name: str, status: str, **body: Any) -> tuple[Any, ...]:
+    begun, ended = HAND_OVER + SECOND, HAND_OVER + 3 * SECOND
+    about = name, "INTERNAL", begun, ended, 540, status, json.dumps(body)
+    return 0, agent, id * 16, "ab" * 16, None, *about
+
+
+SPANS = [
+    _span("", "a", "checkpoint", "OK", attributes={"hanse.day": 0}),
+    _span("farmer_A", "b", "weigh sacks", "ERROR", attributes={"sacks": 12, "who": EVIL}),
+]
+"""What was recorded as such on the first day: by the league, and by an agent of a user."""
+
 DAYS = (_first_day, _second_day, _third_day)
 
 
@@ -126,7 +143,7 @@ def play(store: RunStore, log: Log, day: int) -> None:
     log.rows = {"messages": [], "events": [], "metrics": []}
     DAYS[day](log)
     times = timed(*log.rows["messages"]) if day == 0 else []
-    store.append(**log.rows, timings=times)
+    store.append(**log.rows, timings=times, spans=SPANS if day == 0 else [])
     store.end_day(day, b"state")
 
 
