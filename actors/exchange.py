@@ -13,7 +13,16 @@ from services.economy.results import Result, RowsView
 from services.economy.setup import TownSetup
 from services.economy.town import Town
 from services.economy.town import Turn as TownTurn
-from services.messages import MINUTES_PER_DAY, NOBODY, Channel, Letter, Message, Origin, Payload
+from services.messages import (
+    MINUTES_PER_DAY,
+    NOBODY,
+    Channel,
+    Letter,
+    Message,
+    Origin,
+    Payload,
+    filled,
+)
 
 
 class Join(Payload):
@@ -49,6 +58,9 @@ class Turn(Payload):
         if isinstance(result.data, RowsView):
             told += f',"rows":{len(result.data.rows)}'  # type: ignore[attr-defined]
         return f"{{{reason},{told}}}" if reason else f"{{{told}}}"
+
+
+_TURN_FIELDS = set(Turn.model_fields)
 
 
 class TurnMissed(Payload):
@@ -270,14 +282,16 @@ class Exchange(Agent):
             observation = self.town.observe(firm, reason)
         elif reason is not None:
             self.town.dismiss_notices(firm)
-        turn = Turn.trusted(
-            type="turn",
-            day=self.town.state.day,
-            minute_of_day=context.now % MINUTES_PER_DAY,
-            reason=reason,
-            result=self._results.pop(firm, None),
-            observation=observation,
-        )
+        day, minute_of_day = divmod(context.now, MINUTES_PER_DAY)
+        values = {
+            "type": "turn",
+            "day": day,
+            "minute_of_day": minute_of_day,
+            "reason": reason,
+            "result": self._results.pop(firm, None),
+            "observation": observation,
+        }
+        turn = filled(Turn, values, _TURN_FIELDS)
         origin = self._causes.pop(firm, NOBODY)
         # A new day is nobody's doing, whatever the firm or another did last the day before.
         sent = context.send(firm, turn, origin=NOBODY if reason == "morning" else origin)
@@ -317,13 +331,13 @@ class Exchange(Agent):
             self._post_letters(context, origin)
         if town.abroad.outbox:
             self._post_orders(context, origin)
-        records = town.drain()
-        if records.events:
+        if town.world.events or town.world.ledger or town.figures:
+            records = town.drain()
             context.record_all(records.events, origin.message)
-        if records.ledger:
-            context.book_all(records.ledger)
-        for day, firm, figures in records.figures:
-            context.measure(day, firm, figures)
+            if records.ledger:
+                context.book_all(records.ledger)
+            for day, firm, figures in records.figures:
+                context.measure(day, firm, figures)
 
     def _post_letters(self, context: Context, origin: Origin) -> None:
         for letter in self.town.mail.outbox:

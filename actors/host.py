@@ -7,6 +7,7 @@ This is plain Python. A league calls it directly (placement ``inline``) or throu
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from time import monotonic
@@ -141,7 +142,8 @@ class Host:
         self._wakes: list[tuple[int, str]] = []
         self._scheduled: set[tuple[int, str]] = set()
         self._seen: dict[tuple[str, str], int] = {}
-        self._received: dict[tuple[str, str], int] = {}
+        self._received: list[list[Message]] = []
+        """The mail of the minute, round by round, with what was refused."""
         self._received_at = -1
         self._touched: dict[str, None] = {}
         self._later: dict[str, Later] | None = None
@@ -204,7 +206,8 @@ class Host:
                 self._call(name, self.agents[name].wake)
                 self._woken.append((name, due, began, wall_clock() - began))
             mail, self._mail = self._mail, []
-            mail.sort(key=_delivery_order)
+            if len(mail) > 1:
+                mail.sort(key=_delivery_order)
             self._deliver(mail)
             handled += len(mail)
             self.handled += len(mail)
@@ -266,27 +269,39 @@ class Host:
         return True
 
     def _deliver(self, mail: list[Message]) -> None:
-        if self.clock.now != self._received_at:
-            self._received_at = self.clock.now
-            self._received.clear()
-        received, limit = self._received, self.mailbox_limit
+        mail = self._accepted(mail)
         agents, call, note, arrived = self.agents, self._call, self._handled.append, self._arrived
-        refused: dict[str, int] = {}
         for message in mail:
             name = message.recipient
-            # By sender too, so that one agent's flood takes nobody else's place.
-            pair = name, message.sender
-            count = received[pair] = received.get(pair, 0) + 1
-            if count <= limit:
-                began = wall_clock()
-                call(name, agents[name].handle, message)
-                note((message.sender, message.number, arrived, began, wall_clock() - began))
+            began = wall_clock()
+            call(name, agents[name].handle, message)
+            note((message.sender, message.number, arrived, began, wall_clock() - began))
+
+    def _accepted(self, mail: list[Message]) -> list[Message]:
+        """What the recipients' mailboxes take of the mail; the rest is refused, counted, noted."""
+        if self.clock.now != self._received_at:
+            self._received_at = self.clock.now
+            self._received = []
+        self._received.append(mail)
+        limit = self.mailbox_limit
+        if sum(map(len, self._received)) <= limit:
+            return mail
+        # By sender too, so that one agent's flood takes nobody else's place.
+        pairs = Counter((m.recipient, m.sender) for part in self._received[:-1] for m in part)
+        refused: Counter[str] = Counter()
+        accepted = []
+        for message in mail:
+            pair = message.recipient, message.sender
+            pairs[pair] += 1
+            if pairs[pair] <= limit:
+                accepted.append(message)
             else:
-                refused[name] = refused.get(name, 0) + 1
+                refused[message.recipient] += 1
         for name, count in refused.items():
             self.guard.count("mail_refused", count)
             body = {"count": count, "limit": limit}
             self.contexts[name].record_all([("mail_refused", name, body)], cause="")
+        return accepted
 
     def _call(self, name: str, handler: Callable[..., Any], message: Message | None = None) -> None:
         agent = self.agents[name]
@@ -324,10 +339,22 @@ class Host:
             if not context.outbox:
                 continue
             for m in context.outbox:
-                payload, recipient = m.payload, m.recipient
-                kind = payload.type  # type: ignore[attr-defined]
-                about = m.in_reply_to, m.cause, m.trace, payload.log_body()
-                put((minute, round_, name, m.number, recipient, m.channel, kind, *about))
+                # One look at a model's values is cheaper than one at each of its attributes.
+                v = m.__dict__
+                payload, recipient = v["payload"], v["recipient"]
+                about = v["in_reply_to"], v["cause"], v["trace"], payload.log_body()
+                put(
+                    (
+                        minute,
+                        round_,
+                        name,
+                        v["number"],
+                        recipient,
+                        v["channel"],
+                        payload.type,
+                        *about,
+                    )
+                )
                 host = directory.get(recipient)
                 if later is not None and payload.silent and host is not None:
                     later.setdefault(host, []).append((round_, m))

@@ -188,7 +188,8 @@ class Message(BaseModel):
     @property
     def origin(self) -> Origin:
         """The message as the cause of others."""
-        return Origin(f"{self.sender}#{self.number}", self.root)
+        # Past the named tuple's own constructor: one is made for every message that is sent.
+        return tuple.__new__(Origin, (f"{self.sender}#{self.number}", self.root))
 
     @property
     def payload_type(self) -> str:
