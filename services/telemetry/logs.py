@@ -131,9 +131,8 @@ class Redacting(logging.Filter):
         record.exc_info = None
         if record.stack_info:
             record.stack_info = redact(record.stack_info, self._environ)
-        for name, value in record.__dict__.items():
-            if name not in _STANDARD and name not in _ADDED:
-                record.__dict__[name] = self._clean(value)
+        for name in _extras(record):
+            record.__dict__[name] = self._clean(record.__dict__[name])
         return True
 
     def _clean(self, value: Any) -> Any:
@@ -157,9 +156,9 @@ class JsonLines(logging.Formatter):
             value = getattr(record, name, None)
             if value is not None:
                 facts[name] = value
-        for name, value in record.__dict__.items():
-            if name not in _STANDARD and name not in _ADDED:
-                facts[name] = value
+        for name in _extras(record):
+            if not name.startswith("_"):  # a library's own, such as Ray's
+                facts[name] = record.__dict__[name]
         if record.exc_info and not record.exc_text:
             record.exc_text = self.formatException(_whole(record.exc_info))
         if record.exc_text:
@@ -266,6 +265,11 @@ class RunLog:
             handler.addFilter(one)
         self._logger.addHandler(handler)
         self._handlers.append(handler)
+
+
+def _extras(record: logging.LogRecord) -> list[str]:
+    """The names of what users and libraries have added to a record."""
+    return [name for name in record.__dict__ if name not in _STANDARD and name not in _ADDED]
 
 
 def _whole(given: Any) -> Any:
