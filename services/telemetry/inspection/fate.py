@@ -34,12 +34,18 @@ def _before(event: LoggedEvent, action: LoggedEvent) -> bool:
     return event.ordinal < action.ordinal
 
 
+def _deals(reader: TraceReader, action: LoggedEvent, listing: str) -> list[LoggedEvent]:
+    found = reader.find_events(
+        "deal", recorder=action.agent, days=range(action.day + 1), listing=listing
+    )
+    return [event for event in found if _before(event, action)]
+
+
 def _sold(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]:
     """The deals by which a listing had got smaller."""
     return [
         f"{words.when(event.minute)}: {words.event(event.kind, event.subject, event.facts)}"
-        for event in orders.bids_on(reader, action.agent, listing)
-        if event.kind == "deal" and _before(event, action)
+        for event in _deals(reader, action, listing)
     ]
 
 
@@ -52,11 +58,7 @@ def _closed(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]
     notes += _sold(reader, action, listing)
     history = orders.asked(reader, action.agent, made.subject, str(args["item_id"]))
     later = [e for e in history if e.event.ordinal > made.ordinal and _before(e.event, action)]
-    sold = sum(
-        int(e.facts["qty"])
-        for e in orders.bids_on(reader, action.agent, listing)
-        if e.kind == "deal" and _before(e, action)
-    )
+    sold = sum(int(deal.facts["qty"]) for deal in _deals(reader, action, listing))
     if sold >= int(args["qty"]):
         notes.append(f"with that {listing} was sold out")
     elif later:
@@ -71,9 +73,18 @@ def _closed(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]
 
 
 def _about_bid(reader: TraceReader, action: LoggedEvent, offer: str) -> list[str]:
+    rows = reader.run.rows(
+        "events",
+        "agent = ? AND kind = 'action' AND instr(body, ?)",
+        (action.agent, f'"{offer}"'),
+        days=range(action.day + 1),
+    )
     notes = []
-    for event in reader.business(action.agent, offer):
-        if _before(event, action) and event.kind in ("action", "deal"):
-            told = words.event(event.kind, event.subject, event.facts)
-            notes.append(f"{words.when(event.minute)}: {told}")
+    for event in map(orders.event_of, rows):
+        facts = event.facts
+        args = facts.get("args")
+        named = args.get("offer_id") if isinstance(args, dict) else None
+        made = facts.get("tool") == "make_offer" and facts.get("new_id") == offer
+        if _before(event, action) and (made or named == offer):
+            notes.append(f"{words.when(event.minute)}: {event.subject} {words.action(facts)}")
     return notes

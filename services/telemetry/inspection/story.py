@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +25,7 @@ _SAID_OTHERWISE: Final = frozenset(
 
 
 _Listings = set[tuple[str, str]]
+_Try = tuple[LoggedEvent, dict[str, Any], dict[str, Any]]
 
 
 class Line(NamedTuple):
@@ -103,29 +105,25 @@ def story(reader: TraceReader, agent: str, days: range) -> Story:
         raise HanseError(f"{reader.run.folder}: none of these days is in the run; {has}")
     known = goods.figures(reader.run, agent)
     own_listings = _own_listings(reader, agent) if known else set()
-    told = []
+    told: list[Day] = []
+    evenings: dict[int, Evening] = {}
+    tried: list[_Try] = []
     back = range(max(there.start, chosen.start - LOOKED_BACK + 1), chosen.stop)
-    evenings = _evenings(reader, agent, known, back)
-    for day in chosen:
-        lines = list(_lines(reader, reader.day(day), agent, own_listings))
-        told.append(Day(day, lines, evenings.get(day)))
+    for day in back if known else chosen:
+        logged = reader.day(day)
+        if known:
+            tried += _tries(logged, agent)
+            evening = goods.evening(agent, day, known, logged.events)
+            if evening is not None:
+                evenings[day] = evening
+        if day in chosen:
+            lines = list(_lines(reader, logged, agent, own_listings))
+            told.append(Day(day, lines, evenings.get(day)))
     if not known and not any(day.lines for day in told):
         unknown_agent(reader, agent)
     role = str(next(iter(known.values())).get("role", "")) if known else ""
-    short = shortages(evenings, _bids(reader, agent, back), chosen) if known else []
+    short = shortages(evenings, _bids(reader, tried, back), chosen)
     return Story(agent, role, told, short)
-
-
-def _evenings(
-    reader: TraceReader, agent: str, known: dict[int, dict[str, Any]], days: range
-) -> dict[int, Evening]:
-    found = {}
-    if known:
-        for day in days:
-            evening = goods.evening(agent, day, known, reader.day(day).events)
-            if evening is not None:
-                found[day] = evening
-    return found
 
 
 def _own_listings(reader: TraceReader, agent: str) -> _Listings:
@@ -137,16 +135,20 @@ def _own_listings(reader: TraceReader, agent: str) -> _Listings:
     return {(event.agent, str(event.facts.get("new_id"))) for event in events}
 
 
-def _bids(reader: TraceReader, agent: str, days: range) -> list[Bid]:
-    """How a firm tried to buy."""
-    tried: list[tuple[LoggedEvent, dict[str, Any], dict[str, Any]]] = []
-    for day in days:
-        for event in reader.day(day).events:
-            if event.subject == agent and event.kind == "action":
-                facts = event.facts
-                args = facts.get("args")
-                if facts.get("tool") in ("make_offer", "order_abroad") and isinstance(args, dict):
-                    tried.append((event, facts, args))
+def _tries(day: TraceDay, agent: str) -> list[_Try]:
+    """The commands by which a firm tried to buy."""
+    tried = []
+    for event in day.events:
+        if event.subject == agent and event.kind == "action":
+            facts = event.facts
+            args = facts.get("args")
+            if facts.get("tool") in ("make_offer", "order_abroad") and isinstance(args, dict):
+                tried.append((event, facts, args))
+    return tried
+
+
+def _bids(reader: TraceReader, tried: list[_Try], days: range) -> list[Bid]:
+    """The same, with what the firm wanted to buy."""
     items = _items(reader, {(e.agent, str(args.get("listing_id"))) for e, _, args in tried}, days)
     return [
         Bid(
@@ -231,6 +233,10 @@ def _received(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line 
 def _happened(
     day: TraceDay, event: LoggedEvent, agent: str, own_listings: _Listings
 ) -> Line | None:
+    if event.kind == "action" and not (own_listings and '"make_offer"' in event.body):
+        return None
+    if event.kind != "action" and not _may_concern(event, agent):
+        return None
     facts = event.facts
     if event.kind in ("action", "day_end"):
         args = facts.get("args")
@@ -250,6 +256,13 @@ def _happened(
             return None
     told = words.event(event.kind, event.subject, facts)
     return Line(event.minute, told, False, False, [event.id], [])
+
+
+def _may_concern(event: LoggedEvent, agent: str) -> bool:
+    """Whether an event can have to do with an agent; a look at the text spares reading most."""
+    if agent in (event.agent, event.subject):
+        return True
+    return json.dumps(agent, ensure_ascii=False) in event.body or json.dumps(agent) in event.body
 
 
 def _joined(lines: list[Line]) -> Iterator[Line]:

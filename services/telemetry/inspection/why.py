@@ -107,7 +107,7 @@ def _timeline(reader: TraceReader, order: Order) -> list[Step]:
     """The order's events; commands that brought an event about are told by it."""
     told = {e.cause for e in order.events if e.kind in ("deal", "payment", "return")}
     return [
-        steps.of_event(event, reader.day(event.day))
+        steps.of_event(event, reader.day(event.day) if event.cause else None)
         for event in order.events
         if not (event.kind == "action" and event.cause in told)
     ]
@@ -174,7 +174,10 @@ def _listing(reader: TraceReader, paper: Paper, limits: Limits) -> Explanation:
         "listing",
         titled(made),
         prices.price_notes(history, place, made.subject, item, events),
-        [steps.of_event(event, reader.day(event.day)) for event in (made, *events)],
+        [
+            steps.of_event(event, reader.day(event.day) if event.cause else None)
+            for event in (made, *events)
+        ],
         [] if change is None else prices.background(reader, made.subject, item, *change),
         causes,
         None if origin is None else steps.effects(reader, origin, limits),

@@ -101,11 +101,9 @@ def config(last_ask: float = 3.5, towns: tuple[str, ...] = (), days: int = 6) ->
         for town in towns or ("",)
         for name, role in cast
     ]
-    calm = {"loss_probability": 0.0, "delay_probability": 0.0, "spoilage_per_day": 0.0}
+    calm = EconomyConfig(loss_probability=0.0, delay_probability=0.0, spoilage_per_day=0.0)
     more: dict[str, Any] = {"towns": [{"name": town} for town in towns]} if towns else {}
-    return RunConfig(
-        days=days, placement="inline", firms=firms, economy=EconomyConfig(**calm), **more
-    )
+    return RunConfig(days=days, placement="inline", firms=firms, economy=calm, **more)
 
 
 def played(folder: Path, **how: Any) -> TraceReader:
