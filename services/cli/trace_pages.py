@@ -37,8 +37,15 @@ def _print(shown: object) -> None:
 def _text(*parts: tuple[str, str] | str) -> Text:
     from rich.text import Text
 
-    # Words of the run are never markup: somebody's letter may hold square brackets.
-    return Text.assemble(*parts)
+    # Words of the run are never markup, nor may they steer the terminal: somebody's letter may hold
+    # square brackets, escape sequences or letters that run the other way.
+    return Text.assemble(
+        *((_plain(part[0]), part[1]) if isinstance(part, tuple) else _plain(part) for part in parts)
+    )
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
 def _wall(step: Step, began: int | None) -> str:
@@ -298,7 +305,7 @@ def show_summary(found: Summary) -> None:
 
 def _trouble(found: Summary) -> None:
     for line in found.troubles[:_HANDLERS]:
-        say(f"trouble: {line}")
+        _print(_text(f"trouble: {line}"))
     if not found.troubles:
         say("no errors, no missed turns")
     refused = sorted(found.refused.items(), key=lambda entry: -entry[1][1])

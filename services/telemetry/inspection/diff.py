@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from services.runs import Run
+from services.runs.bodies import body_of
 from services.telemetry.inspection import steps
 from services.telemetry.inspection.steps import Chain, Step
 from services.telemetry.logged import LoggedEvent, SentMessage
@@ -207,18 +207,23 @@ def _side(reader: TraceReader, day: int, rows: list[_Row], at: int) -> Side:
 
 def _gaps(first: Run, second: Run, days: range) -> list[Gap]:
     books = [
-        {(day, firm): json.loads(text) for day, firm, text in run.rows("metrics", days=days)}
+        {(day, firm): body_of(text) or {} for day, firm, text in run.rows("metrics", days=days)}
         for run in (first, second)
     ]
     gaps = []
     for key in sorted(books[0].keys() & books[1].keys()):
         apart = [
-            round(float(books[1][key].get(name, 0)) - float(books[0][key].get(name, 0)), 6)
+            round(_dollars(books[1][key], name) - _dollars(books[0][key], name), 6)
             for name in _FIGURES
         ]
         if any(apart):
             gaps.append(Gap(*key, *apart))
     return gaps
+
+
+def _dollars(body: Mapping[str, Any], name: str) -> float:
+    amount = body.get(name)
+    return float(amount) if isinstance(amount, int | float) else 0.0
 
 
 def _deals(first: TraceReader, second: TraceReader, days: range) -> tuple[list[Deal], list[Deal]]:

@@ -53,13 +53,15 @@ def _closed(reader: TraceReader, action: LoggedEvent, listing: str) -> list[str]
     made = orders.posted(reader, action.agent, listing)
     if made is None:
         return []
-    args = made.facts["args"]
+    args = made.facts.get("args")
+    if not isinstance(args, dict):
+        return []
     notes = [f"{words.when(made.minute)}: {made.subject} {words.action(made.facts)}"]
     notes += _sold(reader, action, listing)
-    history = orders.asked(reader, action.agent, made.subject, str(args["item_id"]))
+    history = orders.asked(reader, action.agent, made.subject, str(args.get("item_id")))
     later = [e for e in history if e.event.ordinal > made.ordinal and _before(e.event, action)]
-    sold = sum(int(deal.facts["qty"]) for deal in _deals(reader, action, listing))
-    if sold >= int(args["qty"]):
+    sold = sum(orders.number(deal, "qty") or 0 for deal in _deals(reader, action, listing))
+    if sold and sold >= (orders.number(made, "qty") or 0):
         notes.append(f"with that {listing} was sold out")
     elif later:
         after = later[0]

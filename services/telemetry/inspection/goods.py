@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from services.runs import Run
+from services.runs.bodies import body_of
 from services.telemetry.inspection import words
 from services.telemetry.logged import LoggedEvent
 
@@ -80,9 +80,21 @@ class Evening(NamedTuple):
 
 
 def figures(run: Run, agent: str) -> dict[int, dict[str, Any]]:
-    """A firm's figures at the end of every day; empty if the agent is no firm."""
+    """A firm's figures at the end of every day; empty if the agent is no firm.
+
+    Agents of users' own may keep figures of other shapes: those are left out.
+    """
     rows = run.rows("metrics", "agent = ?", (agent,))
-    return {day: body for day, _, text in rows if isinstance(body := json.loads(text), dict)}
+    return {day: body for day, _, text in rows if _is_firms(body := body_of(text) or {})}
+
+
+def _is_firms(body: dict[str, Any]) -> bool:
+    stock, cash = body.get("stock"), body.get("cash")
+    return (
+        isinstance(cash, int | float)
+        and isinstance(stock, dict)
+        and all(isinstance(kg, int | float) for kg in stock.values())
+    )
 
 
 def evening(
@@ -100,7 +112,7 @@ def evening(
         events: The day's events.
     """
     body = known.get(day)
-    if body is None or not isinstance(body.get("stock"), dict):
+    if body is None:
         return None
     role = str(body.get("role", ""))
     last = known.get(day - 1)

@@ -82,6 +82,14 @@ def _gather(reader: TraceReader, exchange: str, offer: str) -> Order:
     return Order(exchange, listing, offer, deal, invoice, events)
 
 
+def number(event: LoggedEvent, name: str) -> float | None:
+    """A figure of an event, or of the command that it is; None if there is none of that name."""
+    facts = event.facts
+    args = facts.get("args")
+    found = facts.get(name, args.get(name) if isinstance(args, dict) else None)
+    return float(found) if isinstance(found, int | float) else None
+
+
 def posted(reader: TraceReader, exchange: str, listing: str) -> LoggedEvent | None:
     """The command by which a listing was made."""
     return next(reader.find_events("action", recorder=exchange, new_id=listing), None)

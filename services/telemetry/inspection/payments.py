@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from services.messages import MINUTES_PER_DAY
-from services.telemetry.inspection import words
+from services.telemetry.inspection import goods, words
 from services.telemetry.inspection.orders import Order
-from services.telemetry.logged import LoggedEvent
+from services.telemetry.logged import LoggedEvent, parsed
 from services.telemetry.reader import TraceReader
 
 _BEFORE_DUE = 5
@@ -55,13 +53,8 @@ def _why_late(
     reader: TraceReader, order: Order, payer: str, due: int, until: int, amount: float
 ) -> list[str]:
     notes = []
-    cash = {
-        day: float(body["cash"])
-        for day, _, text in reader.run.rows(
-            "metrics", "agent = ?", (payer,), days=range(due, until + 1)
-        )
-        if "cash" in (body := json.loads(text))
-    }
+    known = goods.figures(reader.run, payer)
+    cash = {day: float(known[day]["cash"]) for day in range(due, until + 1) if day in known}
     if due in cash:
         enough = "enough" if cash[due] >= amount else "too little"
         notes.append(
@@ -79,12 +72,12 @@ def _why_late(
         (payer, f'"invoice_id":"{order.invoice}"'),
         days=range(due - _BEFORE_DUE, until + 1),
     ):
-        facts = json.loads(row[-1])
+        facts = parsed(row[-1])
         day = row[0] // MINUTES_PER_DAY
-        if facts["tool"] == "view_payables":
+        if facts.get("tool") == "view_payables":
             if day not in looked:
                 looked.append(day)
-        elif facts["status"] == "error":
+        elif facts.get("status") == "error":
             tried.append(f"day {day}: {words.refusal(facts.get('error_code'))}")
     if looked:
         notes.append(
@@ -99,7 +92,7 @@ def _why_late(
     else:
         notes.append(f"it did not look at its bills from day {max(0, due - _BEFORE_DUE)} on")
     fees = sum(
-        row[7]
+        row[7] if isinstance(row[7], int) else 0
         for row in reader.run.rows(
             "ledger",
             "reference = ? AND agent = ? AND firm = ? AND debit = 'interest_expense'",

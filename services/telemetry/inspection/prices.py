@@ -32,6 +32,8 @@ def price_notes(
         events: Bids on the listing and deals from it.
     """
     told = history[: place + 1]
+    if not told:
+        return []
     changes = [told[0]] + [after for before, after in pairwise(told) if after.price != before.price]
     goods = words.goods(item)
     if len(changes) == 1:
@@ -52,23 +54,21 @@ def price_notes(
             f"{after.listing} followed on day {after.event.day} at {words.price(after.price)}"
         )
     bids = [e for e in events if orders.is_done(e, "make_offer")]
-    deals = [e.facts for e in events if e.kind == "deal"]
+    deals = [e for e in events if e.kind == "deal"]
     if bids:
-        prices = [float(e.facts["args"]["offered_price"]) for e in bids]
         firms = ", ".join(dict.fromkeys(e.subject for e in bids))
-        notes.append(
-            f"{words.count(len(bids), 'bid')} by {firms},"
-            f" {words.price(min(prices))} to {words.price(max(prices))}"
-            if min(prices) < max(prices)
-            else f"{words.count(len(bids), 'bid')} by {firms} at {words.price(prices[0])}"
-        )
+        prices = [price for e in bids if (price := orders.number(e, "offered_price")) is not None]
+        line = f"{words.count(len(bids), 'bid')} by {firms}"
+        if prices and min(prices) < max(prices):
+            line += f", {words.price(min(prices))} to {words.price(max(prices))}"
+        elif prices:
+            line += f" at {words.price(prices[0])}"
+        notes.append(line)
     if deals:
-        kg = sum(int(deal["qty"]) for deal in deals)
-        total = sum(float(deal["total_price"]) for deal in deals)
-        notes.append(
-            f"{words.count(len(deals), 'deal')}: {kg:,} kg for {words.money(total)},"
-            f" {words.price(total / kg)} on average"
-        )
+        kg = sum(orders.number(e, "qty") or 0 for e in deals)
+        total = sum(orders.number(e, "total_price") or 0 for e in deals)
+        line = f"{words.count(len(deals), 'deal')}: {kg:,.0f} kg for {words.money(total)}"
+        notes.append(line + (f", {words.price(total / kg)} on average" if kg else ""))
     if not bids and not deals:
         notes.append("nobody bid on it")
     return notes

@@ -145,11 +145,12 @@ def _fate(order: Order) -> str:
 
 def _listing(reader: TraceReader, paper: Paper, limits: Limits) -> Explanation:
     made = orders.posted(reader, paper.exchange, paper.id)
-    assert made is not None  # `locate` has found it by this very event
-    args = made.facts["args"]
+    args = {} if made is None else made.facts.get("args")
+    if made is None or not isinstance(args, dict) or "item_id" not in args:
+        raise HanseError(f"{paper.id}: the log of {paper.exchange} does not say what it offers")
     item = str(args["item_id"])
     history = orders.asked(reader, paper.exchange, made.subject, item)
-    place = next(n for n, entry in enumerate(history) if entry.listing == paper.id)
+    place = next((n for n, entry in enumerate(history) if entry.listing == paper.id), -1)
     change = prices.last_change(history[: place + 1])
     causes = []
     told: set[str] = set()

@@ -67,6 +67,19 @@ def test_somebodys_text_is_no_markup(ask):
     assert "“[red]soon: coffee is on its way”" in ask("why", "M1").out
 
 
+def test_somebodys_text_does_not_steer_the_terminal(hanse, folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with closing(sqlite3.connect(copy / "run.db")) as connection:
+        for table in ("messages", "events"):
+            evil = "UPDATE %s SET body = replace(body, '[red]', '\\u001b[2J\\u202e')"
+            connection.execute(evil % table)
+        connection.commit()
+    for words in (["why", "M1"], ["story", "bob"], ["find", "--kind", "letter"]):
+        out = hanse("trace", copy, *words).out
+        assert "�[2J�soon" in out
+        assert "\x1b" not in out
+
+
 def test_why_is_one_document_with_json(ask):
     document = ask("why", "I1", "--json").document
     assert document["kind"] == "invoice"
