@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs import Run, database
+from services.runs.schema import first_minute
 from services.telemetry.inspection import words
 from services.telemetry.logged import parsed
 
@@ -175,11 +176,14 @@ def _source(connection: sqlite3.Connection, days: range | None) -> str:
     ]
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     if "spans" in names:
-        parts.append(
+        span = (
             f"SELECT minute / {MINUTES_PER_DAY}, minute, {_TIME}, agent, '', 'span', name,"
             " span_id, parent_id, body, 0, 0 FROM spans"
-            + ("" if days is None else f" WHERE day >= {days.start} AND day < {days.stop}")
         )
+        if days is not None:  # by the minute: a checkpoint is recorded with the day after
+            first, last = first_minute(days.start), first_minute(days.stop)
+            span += f" WHERE minute >= {first} AND minute < {last}"
+        parts.append(span)
     return " UNION ALL ".join(parts)
 
 

@@ -17,7 +17,6 @@ import pytest
 from services.runs import RunStore
 from tests.services.telemetry.inspection.play import played
 
-
 ROOT = Path(__file__).parents[3]
 
 
