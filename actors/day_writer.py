@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import msgpack
 
 from actors.guard import JournalRow
 from actors.host import DayRecords, Saved
+from actors.tracing import LeagueSpans
 from services.runs import DayMark, RunStore
 
 
@@ -27,12 +29,14 @@ class DayWriter:
 
     Args:
         store: The run's store.
+        spans: Makes spans of days and checkpoints, if they are traced.
         behind: Whether to write in a thread of its own, so that Ray's hosts play the next day
             meanwhile. At most one day is under way; a day counts as ended only when it is written.
     """
 
-    def __init__(self, store: RunStore, behind: bool) -> None:
+    def __init__(self, store: RunStore, spans: LeagueSpans | None, behind: bool) -> None:
         self.store = store
+        self._spans = spans
         self._thread = ThreadPoolExecutor(1, "day-writer") if behind else None
         self._under_way: Future[WrittenDay] | None = None
 
@@ -86,5 +90,11 @@ class DayWriter:
             saved.update(part.saved)
             for _, firm, body in part.metrics:
                 cash[firm] = json.loads(body)["cash"]
+        if self._spans is not None:
+            played = self._spans.day(day, sum(len(part.messages) for part in records))
+            self.store.append(spans=[played, *self._spans.last_checkpoint(day)])
+        began = time.time_ns()
         mark = self.store.end_day(day, msgpack.packb({"agents": saved, **state}))
+        if self._spans is not None:
+            self._spans.checkpoint(day, began)
         return WrittenDay(day, mark, cash)

@@ -73,6 +73,10 @@ class DayRecords(NamedTuple):
     saved: Saved
     counters: dict[str, int]
     host: str
+    handled: int
+    """Messages that the host's agents have handled, each with its timing."""
+    unhandled: int
+    """Messages that nobody will handle, as an event tells."""
     timings: bytes | None
     """When the agents handled what they did; see ``services.telemetry.timings``."""
     spans: list[SpanRow]
@@ -152,6 +156,7 @@ class Host:
         self._arrived = 0
         self._handled: list[timings.Handled] = []
         self._woken: list[timings.Woken] = []
+        self._unhandled = 0
         self.guard.counters.clear()
         self.guard.journal.clear()
 
@@ -160,6 +165,7 @@ class Host:
     def start(self) -> Report:
         """Minute 0, round 0 of a new run: every agent's ``start``."""
         self.clock.now = self.clock.round = 0
+        self._round_began = monotonic()
         for name, agent in self.agents.items():
             began = wall_clock()
             self._call(name, agent.start)
@@ -297,6 +303,7 @@ class Host:
                 accepted.append(message)
             else:
                 refused[message.recipient] += 1
+        self._unhandled += len(mail) - len(accepted)
         for name, count in refused.items():
             self.guard.count("mail_refused", count)
             body = {"count": count, "limit": limit}
@@ -364,6 +371,7 @@ class Host:
                     outbound.setdefault(host, []).append(m)
                 else:
                     self.guard.count("undeliverable")
+                    self._unhandled += 1
                     body = {"message": m.id, "to": m.recipient}
                     context.record_all([("undeliverable", name, body)], cause=m.id)
             context.outbox.clear()
@@ -418,16 +426,18 @@ class Host:
         traced = self._traced(counters)
         return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, *traced)
 
-    def _traced(self, counters: dict[str, int]) -> tuple[bytes | None, list[SpanRow]]:
+    def _traced(self, counters: dict[str, int]) -> tuple[int, int, bytes | None, list[SpanRow]]:
+        unhandled, self._unhandled = self._unhandled, 0
         handled, self._handled = self._handled, []
         woken, self._woken = self._woken, []
         own = self.own_spans
         if own is None:
-            return None, []
+            return len(handled), unhandled, None, []
         spans = own.take(self.clock.now // MINUTES_PER_DAY)
         if own.dropped:
             counters["spans_dropped"], own.dropped = own.dropped, 0
-        return timings.pack(self.name, self._anchor, handled, woken), spans
+        record = timings.pack(self.name, self._anchor, handled, woken)
+        return len(handled), unhandled, record, spans
 
     def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.

@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.cast import Cast, plan
 from actors.day_writer import DayWriter, WrittenDay
-from actors.host import Report
 from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
 from actors.outcome import gather_result
+from actors.playing import Playing
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
+from actors.tracing import LeagueSpans, count_spans, exporting
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs import DayMark, Manifest, Mark, Run, RunStore, fitting, unpack_state
 from services.runs.result import RunResult
 
+if TYPE_CHECKING:
+    from services.telemetry.lane import Counts
+
 LOSSES_A_DAY = 5
 """Host losses on one day after which the league gives up."""
+SPAN_COUNTERS = ("spans", "spans_expected")
+"""How many spans the run's messages have, and how many they must have."""
 COUNTERS = ("agent_errors", "turns_missed", "mail_refused", "undeliverable", "host_restarts")
 
 
@@ -57,36 +63,37 @@ class League:
         placement: str,
         hosts: int,
         traced: bool = True,
+        exporters: Iterable[Any] = (),
     ) -> None:
         self.config = config
         self.store = store
         self.cast = cast
         self.placement = placement
         self.layout = cast.layout(placement, hosts)
-        self.counters = dict.fromkeys(COUNTERS, 0)
+        self.counters = dict.fromkeys((*COUNTERS, *SPAN_COUNTERS), 0)
+        self.exported: dict[str, Counts] = {}
+        """What became of the spans that were exported, once the run has ended, by exporter."""
         key = store.manifest.config_sha256 if traced else None
+        self._exporting = exporting(store.manifest, store.folder, exporters) if traced else None
         self.hosts: Hosts = (
             InlineHosts(cast, self.layout, key)
             if placement == "inline"
             else _ray_hosts(cast, self.layout, placement, store.manifest.id, key)
         )
         self._names = sorted(set(self.layout.values()))
-        self._wakes: dict[str, int | None] = dict.fromkeys(self._names)
         self._day = 0
         self._fresh = True
         self._dirty = False
         self._done = False
-        self._waits = dict.fromkeys(self._names, False)
         self._mark: Mark | DayMark | None = None
         self._apart = placement != "one" and len(self._names) > 1
         """Whether hosts play a day each for itself: until one is found to need another."""
         self._losses = 0
         self._broken_off = False
-        self._writer = DayWriter(store, behind=placement != "inline")
-        self._messages = 0
+        self._spans = LeagueSpans(store.manifest) if traced else None
+        self._writer = DayWriter(store, self._spans, behind=placement != "inline")
+        self._playing = Playing(self.hosts, self._names, self._writer.journal)
         self._seconds = 0.0
-        self._minute = 0
-        self._round = 0
         self._status = StatusFile(store.folder, self._describe)
         self._closed = False
 
@@ -99,6 +106,7 @@ class League:
         hosts: int | None = None,
         cast: type[Cast] = Cast,
         traced: bool = True,
+        exporters: Iterable[Any] = (),
     ) -> League:
         """Starts a new run in a new folder.
 
@@ -108,6 +116,8 @@ class League:
             hosts: For placement ``inline``: on how many in-process hosts (default one).
             cast: Who plays; a subclass brings agents of its own into the league.
             traced: Whether it is noted when each message is handled (``hanse trace``).
+            exporters: Span exporters and processors of OpenTelemetry's SDK that get all spans,
+                besides those that the environment names.
 
         Raises:
             HanseError: the folder cannot be used, or a strategy cannot be made.
@@ -124,7 +134,7 @@ class League:
             strategies=fingerprints(firm.strategy for firm in players.firms),
         )
         store = RunStore.create(Path(folder), manifest)
-        return cls._open(config, store, players, placement, number, traced)
+        return cls._open(config, store, players, placement, number, traced, exporters)
 
     @classmethod
     def resume(
@@ -135,6 +145,7 @@ class League:
         hosts: int | None = None,
         cast: type[Cast] = Cast,
         traced: bool = True,
+        exporters: Iterable[Any] = (),
     ) -> League:
         """Continues a run after its last whole day; the layout may be another one.
 
@@ -151,7 +162,7 @@ class League:
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
             )
         store = RunStore.open(folder)
-        league = cls._open(config, store, players, place, number, traced)
+        league = cls._open(config, store, players, place, number, traced, exporters)
         try:
             league._restore()
         except BaseException:
@@ -167,10 +178,10 @@ class League:
         cast: Cast,
         placement: str,
         hosts: int,
-        traced: bool,
+        *tracing: Any,
     ) -> League:
         try:
-            return cls(config, store, cast, placement, hosts, traced)
+            return cls(config, store, cast, placement, hosts, *tracing)
         except BaseException:
             store.close()
             raise
@@ -203,6 +214,8 @@ class League:
                     self._seconds = time.monotonic() - started
                     for written in self._step(until_day):
                         self._mark = written.mark
+                        if self._exporting is not None:
+                            self._exporting.submit(written.day)
                         self._losses = 0
                         if on_day is not None:
                             on_day(self._progress(written, time.monotonic() - started))
@@ -213,7 +226,7 @@ class League:
                     self._recover(lost)
             self._broken_off = False
             if self._done:
-                self.store.finish(result)
+                self._finish(result)
             else:
                 self.store.interrupt()
             return result
@@ -238,6 +251,8 @@ class League:
         finally:
             self._writer.close()
             self.store.close()
+            if self._exporting is not None:
+                self.exported = self._exporting.close()
 
     def __enter__(self) -> League:
         """The league itself."""
@@ -259,16 +274,17 @@ class League:
         if self._fresh:
             self._fresh = False
             self._dirty = True
-            self._play(0, self.hosts.start())
+            self._playing.start()
             return []
-        minute = min((w for w in self._wakes.values() if w is not None), default=None)
+        minute = self._playing.next_minute
         if minute is not None and minute >= self.config.days * MINUTES_PER_DAY:
             minute = None  # nobody is woken after the last day
         if minute is not None and minute // MINUTES_PER_DAY <= self._day:
             begins, self._dirty = not self._dirty, True
+            until = (self._day + 1) * MINUTES_PER_DAY
             if not (self._apart and begins):
-                self._play(minute)
-            elif not self._play_apart(minute):
+                self._playing.play(minute, until)
+            elif not self._playing.play_apart(minute, until):
                 return self._play_together()
             return []
         written = []
@@ -283,60 +299,16 @@ class League:
             self._day = minute // MINUTES_PER_DAY
         return written
 
+    def _finish(self, result: RunResult) -> None:
+        spans = []
+        if self._spans is not None:
+            spans = [self._spans.run(self._day), *self._spans.last_checkpoint(self._day)]
+        self.store.finish(result, spans)
+        if self._exporting is not None:
+            self.exported = self._exporting.close()
+
     def _reached(self, until_day: int | None) -> bool:
         return until_day is not None and self._mark is not None and self._mark.day >= until_day
-
-    def _play(self, minute: int, reports: dict[str, Report] | None = None) -> None:
-        """Works off one minute, round by round, until nothing is due any more.
-
-        A host that has the league to itself goes on by itself, also to later minutes of the day.
-        """
-        self._minute = minute
-        round_ = 0
-        inbound: dict[str, list[Any]] = {}
-        quiet = False
-        active = [n for n, w in self._wakes.items() if w is not None and w <= minute]
-        while True:
-            self._round = round_
-            if reports is None:
-                if not active:
-                    return
-                alone = self._alone_until(active[0]) if len(active) == 1 else 0
-                reports = self.hosts.work(minute, round_, active, inbound, quiet, alone)
-            inbound = {}
-            due = set()
-            for name in sorted(reports):
-                report = reports[name]
-                self._minute = minute = report.minute
-                round_ = report.round
-                self._wakes[name] = report.next_wake
-                self._waits[name] = report.waits
-                self._messages += report.handled
-                if report.journal:
-                    self._writer.journal(report.journal)
-                if report.due:
-                    due.add(name)
-                for target, batch in report.outbound.items():
-                    inbound.setdefault(target, []).append(batch)
-            reports = None
-            round_ += 1
-            active = sorted(due.union(inbound))
-            quiet = not active and any(self._waits.values())
-            if quiet:
-                active = [name for name, waits in self._waits.items() if waits]
-
-    def _play_apart(self, minute: int) -> bool:
-        """Has each host play the day for itself; whether that came to the same as together."""
-        later: dict[str, list[Any]] = {}
-        kept = True
-        days = self.hosts.play_apart(minute, (self._day + 1) * MINUTES_PER_DAY)
-        for name, day in days.items():
-            kept = kept and day.kept
-            self._wakes[name] = day.next_wake
-            self._messages += day.handled
-            for host, mail in day.later.items():
-                later.setdefault(host, []).append(mail)
-        return kept and (not later or self.hosts.hear(later))
 
     def _play_together(self) -> list[WrittenDay]:
         """Goes back to the morning, to play this day and all others round by round."""
@@ -347,17 +319,15 @@ class League:
         self._restore()
         return written
 
-    def _alone_until(self, host: str) -> int:
-        """The first minute at which another host, or the league, has something to do."""
-        others = [w for n, w in self._wakes.items() if n != host and w is not None]
-        return min([*others, (self._day + 1) * MINUTES_PER_DAY])
-
     def _end_day(self) -> list[WrittenDay]:
         """Has the day written down: records, every agent's state, digests; all or nothing."""
         records = self.hosts.end_day()
         for part in records:
             for what, number in part.counters.items():
                 self.counters[what] = self.counters.get(what, 0) + number
+        if self._spans is not None:
+            for what, more in zip(SPAN_COUNTERS, count_spans(records), strict=True):
+                self.counters[what] += more
         return self._writer.write(self._day, records, self.counters, self._seconds)
 
     # ---- going back ------------------------------------------------------------------------------
@@ -365,11 +335,10 @@ class League:
     def _restore(self) -> None:
         """Puts everything back to the end of the last whole day."""
         checkpoint = self.store.checkpoint()
-        self._waits = dict.fromkeys(self._names, False)
         self._dirty = False
         if checkpoint is None:
             self._day, self._fresh = 0, True
-            self._wakes = self.hosts.restore(None, self.store.journal_since(0))
+            self._playing.go_back(self.hosts.restore(None, self.store.journal_since(0)))
             return
         state = unpack_state(checkpoint, self.store.folder)
         if sorted(state["agents"]) != self.cast.names:
@@ -385,7 +354,7 @@ class League:
         )
         journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
         with fitting(checkpoint, self.store.folder):
-            self._wakes = self.hosts.restore(state["agents"], journal)
+            self._playing.go_back(self.hosts.restore(state["agents"], journal))
 
     def _recover(self, lost: HostLost) -> None:
         """Replaces lost hosts and plays the day again from its beginning.
@@ -421,6 +390,8 @@ class League:
 
     def _result(self, seconds: float) -> RunResult:
         assert self._mark is not None
+        counters = dict(sorted(self.counters.items()))
+        spans = {what: counters.pop(what) for what in SPAN_COUNTERS}
         return gather_result(
             self.cast,
             self._mark,
@@ -429,15 +400,16 @@ class League:
             placement=self.placement,
             hosts=len(self._names),
             seconds=round(seconds, 3),
-            counters=dict(sorted(self.counters.items())),
+            counters=counters,
+            **spans,
         )
 
     def _describe(self) -> dict[str, Any]:
         return {
-            "minute": self._minute,
-            "day": self._minute // MINUTES_PER_DAY,
-            "round": self._round,
-            "messages": self._messages,
+            "minute": self._playing.minute,
+            "day": self._playing.minute // MINUTES_PER_DAY,
+            "round": self._playing.round,
+            "messages": self._playing.messages,
             "waiting_for": self.hosts.handling(),
         }
 

@@ -42,3 +42,7 @@ class RunResult(BaseModel):
     firms: list[FirmResult]
     counters: dict[str, int]
     """agent_errors, turns_missed, mail_refused, host_restarts."""
+    spans: int = 0
+    """Spans of the run's messages (sent, received, handled) that are there."""
+    spans_expected: int = 0
+    """Spans that its messages must have; 0 if nothing was traced."""

@@ -2,7 +2,7 @@
 
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -237,11 +237,17 @@ class RunStore:
         with self._explained():
             return checkpoints.read(self._connection, self.folder, day)
 
-    def finish(self, result: RunResult | Mapping[str, Any]) -> None:
-        """Declares the run finished, with its result."""
+    def finish(self, result: RunResult | Mapping[str, Any], spans: Sequence[Row] = ()) -> None:
+        """Declares the run finished, with its result.
+
+        Args:
+            result: What came of it.
+            spans: Spans of the last day that were not known before.
+        """
         summary = RunResult.model_validate(result)
         self._says_running = False
         with self._transaction():
+            SPANS.insert(self._connection, spans)
             database.set_facts(
                 self._connection, state="finished", result=summary.model_dump(mode="json")
             )
@@ -295,9 +301,7 @@ class RunStore:
                     f"a row of minute {stray[0]} is not of day {day}"
                     f" (minutes {start} to {end - 1}): {stray!r}"
                 )
-        for table, rows in zip(
-            BY_DAY, (self._metrics, self._timings, self._spans), strict=True
-        ):
+        for table, rows in zip(BY_DAY, (self._metrics, self._timings, self._spans), strict=True):
             if rows and not rows[0][0] == rows[-1][0] == day:
                 raise ValueError(f"a row of {table.name} is not of day {day}")
 
