@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from services.runs import RunStore
+from tests.services.telemetry.collector import Answer, Collector
 from tests.services.telemetry.inspection.play import played
 
 ROOT = Path(__file__).parents[3]
@@ -152,6 +153,21 @@ def test_an_export_may_be_of_some_days_only(ask, tmp_path):
     some = ask("export", "--to", "otlp-json", "--out", tmp_path / "x", "--days", "2", "--json")
     every = ask("export", "--to", "otlp-json", "--out", tmp_path / "y", "--json")
     assert 0 < some.document["spans"] < every.document["spans"]
+
+
+def test_a_collector_is_sent_every_span_once(ask):
+    spans = ask("--json").document["found"]
+    with Collector() as collector:
+        sent = ask("export", "--to", "otlp", "--endpoint", collector.url, "--json")
+    assert sent.document == {"sent": spans, "not_sampled": 0}
+    assert len(collector.span_ids()) == len(set(collector.span_ids())) == spans
+
+
+def test_a_collector_that_refuses_is_told_of_in_a_line(ask):
+    with Collector(*[Answer(400)] * 50) as collector:
+        outcome = ask("export", "--to", "otlp", "--endpoint", collector.url)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "answered 400" in outcome.err.splitlines()[-1]
 
 
 def test_a_page_is_written_where_it_is_wanted(ask, tmp_path):
