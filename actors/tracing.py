@@ -111,16 +111,27 @@ class Exporting:
 
         self._reader = TraceReader(Run(folder))
         self._pipeline = pipeline
+        self._held: int | None = None
 
     def submit(self, day: int) -> None:
-        """A day is written: its spans are derived and sent in the background."""
-        from services.telemetry.spans import derive
+        """A day is written: its spans are derived and sent in the background.
 
-        self._pipeline.submit(lambda: derive(self._reader, day))
+        The latest one is held back, because the end of the run may add to it.
+        """
+        self._release()
+        self._held = day
 
     def close(self, timeout: float = CLOSING_SECONDS) -> dict[str, Counts]:
         """Waits for what is under way; what became of all spans, by whom they were for."""
+        self._release()
         return self._pipeline.close(timeout)
+
+    def _release(self) -> None:
+        from services.telemetry.spans import derive
+
+        day, self._held = self._held, None
+        if day is not None:
+            self._pipeline.submit(lambda: derive(self._reader, day))
 
 
 def exporting(manifest: Manifest, folder: Path, exporters: Iterable[Any]) -> Exporting | None:

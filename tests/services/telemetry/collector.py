@@ -58,9 +58,13 @@ class Collector:
         return self._answers.pop(0) if self._answers else Answer()
 
     def span_ids(self) -> list[int]:
-        """The ids of all spans that it was sent, as the official classes read them."""
+        """The ids of all spans that it was sent."""
+        return [int.from_bytes(span.span_id, "big") for span in self.spans()]
+
+    def spans(self) -> list[Any]:
+        """All spans that it was sent, as the official classes read them."""
         return [
-            int.from_bytes(span.span_id, "big")
+            span
             for request in self.requests
             if request.path.endswith("/v1/traces")
             for group in ExportTraceServiceRequest.FromString(request.body).resource_spans

@@ -1,0 +1,169 @@
+"""A run says how complete its spans are, and whoever wants them gets them, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from actors.host import Report
+from actors.league import League
+from services.config import RunConfig
+from services.errors import HanseError
+from services.messages import Text
+from services.runs import Run
+from services.telemetry.completeness import completeness
+from services.telemetry.reader import TraceReader
+from services.telemetry.spans import derive
+from tests.actors.ray_session import ray_session
+from tests.actors.test_determinism import three_towns
+from tests.services.telemetry.collector import Collector
+
+__all__ = ["ray_session"]
+
+
+def whole_run(folder: Path) -> dict[tuple[int, int], Any]:
+    """All spans of a run, as its store gives them, by their ids."""
+    reader = TraceReader(Run(folder))
+    spans = [span for day in reader.days for span in derive(reader, day)]
+    found = {(span.trace_id, span.span_id): span for span in spans}
+    assert len(found) == len(spans), "no two spans have the same ids"
+    return found
+
+
+def test_a_run_says_that_all_its_messages_have_their_spans(tmp_path: Path) -> None:
+    with League.create(RunConfig(days=3, placement="inline"), tmp_path / "run") as league:
+        result = league.run()
+    assert result.spans == result.spans_expected == 3 * result.messages
+    assert completeness(Run(tmp_path / "run")).complete
+
+
+def test_a_message_to_nobody_needs_no_span_of_its_handling(tmp_path: Path) -> None:
+    with League.create(RunConfig(days=2, placement="inline"), tmp_path / "run") as league:
+        league.run(until_day=0)
+        league.hosts.hosts["host-0"].contexts["farmer_A"].send("nobody", Text(text="?"))  # type: ignore[attr-defined]
+        result = league.run()
+    assert result.spans == result.spans_expected == 3 * result.messages - 2
+
+
+def test_a_run_that_is_not_traced_claims_nothing(tmp_path: Path) -> None:
+    config = RunConfig(days=2, placement="inline")
+    with League.create(config, tmp_path / "run", traced=False) as league:
+        result = league.run()
+    run = Run(tmp_path / "run")
+    assert (result.spans, result.spans_expected) == (0, 0)
+    assert not list(run.rows("timings")) and not list(run.rows("spans"))
+
+
+def test_tracing_has_no_part_in_the_log(tmp_path: Path) -> None:
+    logs = set()
+    for traced in (True, False):
+        config = RunConfig(days=2, placement="inline")
+        with League.create(config, tmp_path / str(traced), traced=traced) as league:
+            logs.add(league.run().log_sha256)
+    assert len(logs) == 1
+
+
+def test_the_run_its_days_and_checkpoints_are_spans(tmp_path: Path) -> None:
+    with League.create(RunConfig(days=4, placement="inline"), tmp_path / "run") as league:
+        league.run(until_day=1)
+    with League.resume(tmp_path / "run") as league:
+        league.run()
+    spans = [s for s in whole_run(tmp_path / "run").values() if s.agent == ""]
+    by_name = {span.name: span for span in spans}
+    assert sorted(by_name) == sorted(
+        ["run", *(f"day {d}" for d in range(4)), *(f"checkpoint {d}" for d in (0, 2, 3))]
+    ), "the checkpoint before the break was the last thing that happened"
+    for name, span in by_name.items():
+        parent = {"run": None, "day": by_name["run"].span_id}.get(
+            name.split()[0], by_name["day " + name[-1]].span_id if name != "run" else None
+        )
+        assert span.parent_id == parent, name
+        assert span.start <= span.end
+
+
+def test_an_exporter_of_ones_own_gets_every_span(tmp_path: Path) -> None:
+    exporter = InMemorySpanExporter()
+    config = RunConfig(days=3, placement="inline")
+    with League.create(config, tmp_path / "run", exporters=[exporter]) as league:
+        league.run()
+        [counts] = league.exported.values()
+    got = {(s.context.trace_id, s.context.span_id) for s in exporter.get_finished_spans()}
+    assert got == set(whole_run(tmp_path / "run"))
+    assert counts.complete and counts.exported == len(got)
+
+
+def test_what_is_no_exporter_is_refused_in_a_line(tmp_path: Path) -> None:
+    config = RunConfig(days=1, placement="inline")
+    with pytest.raises(HanseError, match="str takes no spans"):
+        League.create(config, tmp_path / "run", exporters=["otlp"])
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray_session")
+def test_a_collector_gets_every_order_from_offer_to_payment_across_hosts_and_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    with Collector() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        config = three_towns(placement="packed", hosts=3, days=45)
+        with League.create(config, folder) as league:
+            hosts: Any = league.hosts
+            pid = next(m["pid"] for m in hosts.metrics() if m["host"] == "host-1")
+            work, calls = hosts.work, 0
+
+            def work_and_kill(*arguments: Any) -> dict[str, Report]:
+                nonlocal calls
+                calls += 1
+                if calls == 700:
+                    os.kill(pid, signal.SIGKILL)
+                return work(*arguments)  # type: ignore[no-any-return]
+
+            hosts.work = work_and_kill
+            result = league.run()
+            [counts] = league.exported.values()
+        received = collector.spans()
+    assert result.counters["host_restarts"] == 1
+    assert result.spans == result.spans_expected
+    assert counts.complete and counts.exported == len(received)
+
+    by_trace: dict[bytes, list[Any]] = defaultdict(list)
+    for span in received:
+        by_trace[span.trace_id].append(span)
+    assert len({(s.trace_id, s.span_id) for s in received}) == len(received), "nothing came twice"
+    orders = [
+        {span.name.split()[0]: span for span in spans}
+        for spans in by_trace.values()
+        if any(span.name.startswith("payment") for span in spans)
+    ]
+    whole = [o for o in orders if {"offer", "deal", "delivery", "invoice", "payment"} <= set(o)]
+    assert whole
+    for order in whole:
+        for child, parent in (
+            ("deal", "offer"),
+            ("delivery", "deal"),
+            ("invoice", "delivery"),
+            ("payment", "invoice"),
+        ):
+            assert order[child].parent_span_id == order[parent].span_id
+        assert order["payment"].links, "it leads to the message with which it was paid"
+
+    abroad = [
+        spans for spans in by_trace.values() if any("order_abroad" in span.name for span in spans)
+    ]
+    assert max(len(actors(spans)) for spans in abroad) >= 5
+    assert max(len(values(spans, "hanse.host")) for spans in abroad) >= 2
+
+
+def actors(spans: list[Any]) -> set[str]:
+    return values(spans, "hanse.agent")
+
+
+def values(spans: list[Any], name: str) -> set[str]:
+    return {a.value.string_value for span in spans for a in span.attributes if a.key == name}
