@@ -151,7 +151,7 @@ def why(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="A message (farmer_A#12), listing, offer, deal or invoice (D12)."
+            metavar="ID", help="A message (farmer_A#12), a deal (D12), listing, offer, invoice; any id shown."
         ),
     ],
     town: Town = None,

@@ -11,8 +11,9 @@ import re
 from typing import Final, NamedTuple, NoReturn
 
 from services.errors import HanseError
+from services.messages import MINUTES_PER_DAY
 from services.runs import Run
-from services.telemetry.logged import SentMessage
+from services.telemetry.logged import LoggedEvent, SentMessage
 from services.telemetry.reader import TraceReader
 
 PAPERS: Final = {
@@ -27,6 +28,7 @@ PAPERS: Final = {
 
 _PAPER: Final = re.compile(r"([LODIMF])([1-9][0-9]{0,17})(?:@(.+))?")
 _MESSAGE: Final = re.compile(r"(.+)#([0-9]{1,18})")
+_EVENT: Final = re.compile(r"(.+)!([0-9]{1,18})")
 _PREFIX: Final = "exchange_"
 _SHOWN: Final = 8
 
@@ -47,6 +49,21 @@ def exchanges(run: Run) -> list[str]:
     """The agents that are towns' exchanges; none before the first day is complete."""
     rows = run.rows("events", "kind = 'day_end'", days=range(0, 1))
     return sorted({row[2] for row in rows}, key=_natural)
+
+
+def event_named(reader: TraceReader, text: str) -> LoggedEvent | None:
+    """The event that an id such as ``exchange!118`` names; None if it is no such id.
+
+    Raises:
+        HanseError: There is no such event.
+    """
+    named = _EVENT.fullmatch(text.strip())
+    if named is None:
+        return None
+    rows = reader.run.rows("events", "agent = ? AND ordinal = ?", (named[1], int(named[2])))
+    for row in rows:
+        return LoggedEvent(row[0] // MINUTES_PER_DAY, *row)
+    raise HanseError(f"{reader.run.folder}: there is no event {text}")
 
 
 def _natural(name: str) -> tuple[str, int, str]:

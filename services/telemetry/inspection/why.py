@@ -9,8 +9,8 @@ from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.orders import Order
 from services.telemetry.inspection.payments import last_payment, payment_notes
 from services.telemetry.inspection.steps import Limits, Step
-from services.telemetry.inspection.targets import Paper, exchanges, locate
-from services.telemetry.logged import SentMessage
+from services.telemetry.inspection.targets import Paper, event_named, exchanges, locate
+from services.telemetry.logged import LoggedEvent, SentMessage
 from services.telemetry.reader import TraceReader
 
 
@@ -21,7 +21,8 @@ def why(
 
     Args:
         reader: The run.
-        id: ``farmer_A#12``, ``L5``, ``O33``, ``D12``, ``I7``, ``D12@exchange_Visby``.
+        id: ``farmer_A#12``, ``L5``, ``O33``, ``D12``, ``I7``, ``D12@exchange_Visby``; or an
+            event's, ``exchange!118``, which stands for the command or the order that it is of.
         town: Whose paper it is, where several towns have one of that number.
         limits: How much is told.
 
@@ -29,6 +30,9 @@ def why(
         HanseError: There is no such thing, or several.
     """
     limits = limits or Limits()
+    event = event_named(reader, id)
+    if event is not None:
+        return _event(reader, event, limits)
     found = locate(reader, id, town)
     if isinstance(found, SentMessage):
         return _message(reader, found, limits)
@@ -41,6 +45,17 @@ def why(
     if found.kind == "listing":
         return _listing(reader, found, limits)
     return _paper(reader, found, limits)
+
+
+def _event(reader: TraceReader, event: LoggedEvent, limits: Limits) -> Explanation:
+    """By its order if it belongs to one, or else by the message that brought it about."""
+    papers = [] if event.kind == "action" else orders.papers_of(event.facts)
+    if papers and event.agent in exchanges(reader.run):
+        return _paper(reader, Paper(event.agent, papers[0]), limits)
+    message = orders.cause_of(reader, event)
+    if message is None:
+        raise HanseError(f"{titled(event)}: it came with the time of day, not by anybody's message")
+    return _message(reader, message, limits)
 
 
 def _message(reader: TraceReader, message: SentMessage, limits: Limits) -> Explanation:

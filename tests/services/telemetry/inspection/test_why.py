@@ -120,6 +120,27 @@ def test_what_firms_only_looked_at_is_an_effect_if_everything_is_wanted(play):
     assert looked in told(why(play, "M1", limits=EVERYTHING).effects)
 
 
+def test_an_event_stands_for_the_order_that_it_is_of(play):
+    for event in play.find_events("delivery", deal="D1"):
+        assert why(play, event.id)[:3] == why(play, "D1")[:3]
+
+
+def test_a_commands_event_stands_for_the_command(play):
+    for event in play.find_events("action", tool="roast"):
+        assert why(play, event.id).id == event.cause == "bob#9"
+
+
+def test_what_came_with_the_time_of_day_says_so(play):
+    [event] = play.find_events("consumer_sale", days=range(3, 4))
+    with pytest.raises(HanseError, match="it came with the time of day"):
+        why(play, event.id)
+
+
+def test_an_event_that_is_not_there_is_refused(play):
+    with pytest.raises(HanseError, match="there is no event exchange!99999"):
+        why(play, "exchange!99999")
+
+
 def test_a_long_chain_keeps_its_root_and_its_end(play):
     [cause] = why(play, "D1", limits=Limits(causes=4)).causes
     words = [step.words for step in cause.chain.steps]
