@@ -151,7 +151,8 @@ def why(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="A message (farmer_A#12), a deal (D12), listing, offer, invoice; any id shown."
+            metavar="ID",
+            help="A message (farmer_A#12), a deal (D12), listing, offer, invoice; any id shown.",
         ),
     ],
     town: Town = None,
