@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from services.telemetry.exporting import SpanPipeline
     from services.telemetry.lane import Counts
 
-CLOSING_SECONDS = 30.0
+CLOSING_SECONDS = 10.0
 """How long the end of a run waits for those who still take spans."""
 
 

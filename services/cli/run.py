@@ -52,6 +52,9 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="The run's folder (runs/<name>-seed<seed>-<n>)."),
     ] = None,
+    trace: Annotated[
+        bool, typer.Option(help="Note when each message is handled, for `hanse trace`.")
+    ] = True,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -81,7 +84,7 @@ def run(
             if not as_json:
                 announce_ray(checked)
         play(
-            lambda: League.create(config, folder),
+            lambda: League.create(config, folder, traced=trace),
             folder,
             config,
             first_day=0,

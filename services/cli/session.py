@@ -99,9 +99,14 @@ def play(
         )
         with stdout, display, open_league() as league:
             result = league.run(on_day=display)
+            exported = league.exported
     except KeyboardInterrupt:
         stopped(folder)
     show_result(result, folder, as_json=as_json)
+    for name, counts in exported.items():
+        note(counts.line(name))
+        if not counts.complete:
+            note(f"send them again with: {typed('hanse', 'trace', folder)} export --to otlp")
 
 
 def stopped(folder: Path) -> NoReturn:

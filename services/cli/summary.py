@@ -42,12 +42,16 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     say(f"seed {result.seed}, rules {result.rules}, placement {_placement(result)}")
     if troubles:
         say(f"troubles: {', '.join(troubles)}")
+    if result.spans_expected:
+        say(f"spans {result.spans:,} of {result.spans_expected:,}")
     say(f"log_sha256 {result.log_sha256[:12]}")
     say(f"run {folder}")
     say()
     say(f"next: {typed('hanse', 'report', folder)}    (charts, as one HTML page)")
     if failing:
         say(f"      its section Events lists every error and missed turn of {failing}")
+    if result.spans_expected:
+        say(f"      {typed('hanse', 'trace', folder)}    (who told whom what, and what came of it)")
     say(f"      {typed('hanse', 'export', folder, '--to', 'csv')}")
 
 

@@ -25,13 +25,15 @@ class League:
     refuse: ClassVar[str | None] = None
     """The league cannot be made, for this reason."""
 
+    exported: ClassVar[dict[str, Any]] = {}
+
     def __init__(self, config: RunConfig, store: RunStore, placement: str) -> None:
         self.config = config
         self.store = store
         self.placement = placement
 
     @classmethod
-    def create(cls, config: RunConfig, folder: Path) -> League:
+    def create(cls, config: RunConfig, folder: Path, *, traced: bool = True) -> League:
         if cls.refuse:
             raise HanseError(cls.refuse)
         manifest = Manifest.describe(
