@@ -9,10 +9,10 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import cycles, light, on_ray, reference, thousand
+from tests.bench import cycles, light, on_ray, reference, telemetry, thousand
 from tests.bench.measuring import Bench, machine
 
-NAMES = ("reference", "sweep", "default", "turn", "light", "thousand", "cycles")
+NAMES = ("reference", "sweep", "default", "turn", "telemetry", "light", "thousand", "cycles")
 
 
 def main() -> int:
@@ -45,6 +45,8 @@ def main() -> int:
             on_ray.bench_default(table, min(given.times, 3))
         elif name == "turn":
             on_ray.bench_turn(table, min(given.times, 3))
+        elif name == "telemetry":
+            telemetry.bench(table, given.times, given.quick)
         elif name == "light":
             light.bench(table)
         elif name == "thousand":
