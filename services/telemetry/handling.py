@@ -44,33 +44,63 @@ _place: ContextVar[Place | None] = ContextVar("hanse_place", default=None)
 
 
 class Place:
-    """One call of a handler: where spans are that begin in it."""
+    """One call of a handler: where spans are that begin in it. One is made for every call."""
 
-    def __init__(self, owner: OwnSpans, agent: str, minute: int, what: str, root: str) -> None:
+    __slots__ = ("_name", "_notes", "agent", "made", "minute", "owner", "said", "status")
+
+    def __init__(self, owner: OwnSpans, agent: str, minute: int, message: str, root: str) -> None:
         self.owner = owner
         self.agent = agent
         self.minute = minute
-        self.what = what
-        """What the span of the call stands for, see :mod:`services.telemetry.identity`."""
-        self.trace_id = owner.identity.trace(root)
-        self.span_id = owner.identity.span(what)
         self.made = 0
-        self.notes: dict[str, Any] = {}
-        """What the code has said about the span of the call itself."""
-        self.said: list[dict[str, Any]] = []
-        """The events of that span."""
+        self.said: list[dict[str, Any]] | None = None
+        """The events of the call's own span."""
         self.status = "UNSET"
+        self._name = message, root
+        self._notes: dict[str, Any] | None = None
+
+    @property
+    def what(self) -> str:
+        """What the span of the call stands for, see :mod:`services.telemetry.identity`."""
+        message, _ = self._name
+        return f"process {message}" if message else wake_root(self.agent, self.minute)
+
+    @property
+    def span_id(self) -> int:
+        """The id of the span of the call."""
+        return self.owner.identity.span(self.what)
+
+    @property
+    def trace_id(self) -> int:
+        """The id of the trace that the call belongs to."""
+        message, root = self._name
+        return self.owner.identity.trace(f"wake {root}" if message and root else self._wake)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the code has said about the span of the call itself."""
+        return self._notes or {}
+
+    @property
+    def _wake(self) -> str:
+        return wake_root(self.agent, self.minute)
 
     def note(self, key: str, value: Any) -> None:
         """Keeps an attribute of the call's own span."""
-        if key in self.notes or len(self.notes) < MOST_ITEMS:
-            self.notes[key] = value
+        notes = self._notes
+        if notes is None:
+            notes = self._notes = {}
+        if key in notes or len(notes) < MOST_ITEMS:
+            notes[key] = value
 
     def say(self, name: str, time: int, attributes: dict[str, Any]) -> None:
         """Keeps an event of the call's own span."""
-        if len(self.said) < MOST_ITEMS:
+        said = self.said
+        if said is None:
+            said = self.said = []
+        if len(said) < MOST_ITEMS:
             about = _small(attributes)
-            self.said.append({"name": _cut(name), "time": time, "attributes": about})
+            said.append({"name": _cut(name), "time": time, "attributes": about})
 
     def next_id(self) -> int:
         """The id of the next span that begins in this call."""
@@ -92,6 +122,7 @@ class OwnSpans:
         self._rows: list[SpanRow] = []
         self._made: dict[str, int] = {}
         self._day = -1
+        self._entered: Any = None
 
     def around(
         self,
@@ -112,29 +143,30 @@ class OwnSpans:
         """
         if "opentelemetry.trace" not in sys.modules:
             return handler
-        from opentelemetry import context, trace
-
-        prepare_process()
-        wake = wake_root(agent, minute)
-        place = Place(
-            self,
-            agent,
-            minute,
-            f"process {message}" if message else wake,
-            f"wake {root}" if message and root else wake,
-        )
+        enter, leave, call_span = self._entrance()
+        place = Place(self, agent, minute, message, root)
 
         def placed(*arguments: Any) -> None:
             here = _place.set(place)
-            token = context.attach(trace.set_span_in_context(_call_span(place)))
+            token = enter(call_span(place))
             try:
                 handler(*arguments)
             finally:
-                context.detach(token)
+                leave(token)
                 _place.reset(here)
-                self._close(place)
+                if place.said or place.notes or place.status != "UNSET":
+                    self._close(place)
 
         return placed
+
+    def _entrance(self) -> tuple[Callable[[Any], Any], Callable[[Any], None], Callable[..., Any]]:
+        """Makes a span the current one; goes back to the one before; the span of a call."""
+        if self._entered is None:
+            prepare_process()
+            from services.telemetry import own_spans
+
+            self._entered = own_spans.enter, own_spans.leave, own_spans.CallSpan
+        return self._entered
 
     def take(self, day: int) -> list[SpanRow]:
         """Hands over, and forgets, the spans of a day; what ends later is dropped and counted."""
@@ -186,9 +218,7 @@ class OwnSpans:
 
     def _close(self, place: Place) -> None:
         """Notes what the code has said about the span of its own call; it is laid over it later."""
-        if not (place.notes or place.said or place.status != "UNSET"):
-            return
-        body = {"attributes": _small(place.notes), "events": place.said}
+        body = {"attributes": _small(place.notes), "events": place.said or []}
         self._rows.append(
             (
                 place.minute // 1440,
@@ -243,12 +273,6 @@ def current_place() -> Place | None:
 def random_id(bits: int) -> int:
     """An id for a span that is made outside all handlers."""
     return getrandbits(bits) or 1
-
-
-def _call_span(place: Place) -> Any:
-    from services.telemetry.own_spans import CallSpan
-
-    return CallSpan(place)
 
 
 def _small(attributes: Any) -> dict[str, Any]:

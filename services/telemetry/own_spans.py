@@ -10,12 +10,25 @@ from typing import Any
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.id_generator import IdGenerator
-from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    TraceFlags,
+    set_span_in_context,
+)
 from opentelemetry.trace.status import Status, StatusCode
 
 from services.telemetry.handling import Place, current_place, random_id
 
 _MOST_OPEN = 100_000
+_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+
+leave = otel_context.detach
+
+
+def enter(span: Any) -> Any:
+    """Makes a span the current one; :func:`leave` takes the token that it returns."""
+    return otel_context.attach(set_span_in_context(span))
 
 
 class PlaceIds(IdGenerator):
@@ -59,10 +72,18 @@ class Collector(SpanProcessor):
 class CallSpan(NonRecordingSpan):
     """The span of a handler's call, as the code inside sees it: what it says of it is kept."""
 
+    __slots__ = ("_about", "_place")
+
     def __init__(self, place: Place) -> None:
-        flags = TraceFlags(TraceFlags.SAMPLED)
-        super().__init__(SpanContext(place.trace_id, place.span_id, False, flags))
         self._place = place
+        self._about: SpanContext | None = None
+
+    def get_span_context(self) -> SpanContext:
+        """Its ids; they are worked out for those who ask."""
+        if self._about is None:
+            place = self._place
+            self._about = SpanContext(place.trace_id, place.span_id, False, _SAMPLED)
+        return self._about
 
     def is_recording(self) -> bool:
         """It keeps what it is told."""
