@@ -40,6 +40,8 @@ MOST_ITEMS: Final = 128
 SpanRow = tuple[int, str, str, str, str | None, str, str, int, int, int, str, str]
 """(day, agent, span_id, trace_id, parent_id, name, kind, began, ended, minute, status, body)."""
 
+_Entrance = tuple[Callable[[Any], Any], Callable[[Any], None], Callable[..., Any]]
+
 _place: ContextVar[Place | None] = ContextVar("hanse_place", default=None)
 
 
@@ -122,7 +124,7 @@ class OwnSpans:
         self._rows: list[SpanRow] = []
         self._made: dict[str, int] = {}
         self._day = -1
-        self._entered: Any = None
+        self._entered: _Entrance | None = None
 
     def around(
         self,
@@ -159,7 +161,7 @@ class OwnSpans:
 
         return placed
 
-    def _entrance(self) -> tuple[Callable[[Any], Any], Callable[[Any], None], Callable[..., Any]]:
+    def _entrance(self) -> _Entrance:
         """Makes a span the current one; goes back to the one before; the span of a call."""
         if self._entered is None:
             prepare_process()
