@@ -147,11 +147,13 @@ class HostActor:
     @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
     def metrics(self) -> dict[str, Any]:
         """Process id, memory (bytes, the most so far and now), messages handled, counters."""
+        own, shared = resident_bytes()
         return {
             "host": self.host.name,
             "pid": os.getpid(),
             "handled": self.host.handled,
-            "memory_now": resident_bytes(),
+            "memory_now": own,
+            "memory_shared": shared,
             "memory_most": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "cpu_seconds": time.process_time(),
             "counters": dict(self.host.guard.counters),
@@ -163,13 +165,19 @@ def _cast_class(name: str) -> type[Cast]:
     return attrgetter(qualified)(import_module(module))  # type: ignore[no-any-return]
 
 
-def resident_bytes() -> int:
-    """Resident memory of this process in bytes; 0 where the system does not tell."""
+def resident_bytes() -> tuple[int, int]:
+    """Resident memory of this process in bytes, of its own and shared; 0 if nobody tells.
+
+    Shared is what Ray's object store has mapped into every process: all see the same pages, and
+    ever more of them, so that adding them up would count them over and over.
+    """
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * resource.getpagesize()
+        lines = Path("/proc/self/status").read_text().splitlines()
+        kib = {key: int(value.split()[0]) for key, _, value in (x.partition(":") for x in lines)
+               if key.startswith("Rss")}  # fmt: skip
+        return 1024 * (kib["RssAnon"] + kib["RssFile"]), 1024 * kib["RssShmem"]
+    except (OSError, ValueError, IndexError, KeyError):
+        return 0, 0
 
 
 class RayHosts:

@@ -38,8 +38,9 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
 
             def on_day(progress: Progress) -> None:
                 if progress.day == 10 or progress.day == days - 1 or progress.day % 10 == 0:
-                    carried = sum(m["memory_now"] for m in hosts.metrics())
-                    memory[progress.day] = (carried + resident_bytes()) / 1e6
+                    about = [(m["memory_now"], m["memory_shared"]) for m in hosts.metrics()]
+                    own, shared = zip(*about, resident_bytes(), strict=True)
+                    memory[progress.day] = (sum(own) + max(shared)) / 1e6
                     print(
                         f"  day {progress.day}: {memory[progress.day]:.0f} MB,"
                         f" {progress.messages / progress.seconds:,.0f} messages/s",
