@@ -52,7 +52,8 @@ class OtlpSettings:
     certificate: str | tuple[str, str] | None = field(default=None, repr=False)
     """The client's own: a file, or (certificate, key)."""
     give_up: float = math.inf
-    """Seconds for all attempts at one batch."""
+    """Seconds for which a collector that takes nothing is waited for; then each batch is tried
+    once."""
 
     @classmethod
     def from_environment(
@@ -127,6 +128,7 @@ class OtlpSink:
         if settings.compression != "none":
             self._headers["Content-Encoding"] = settings.compression
         self._told = False
+        self._away_since: float | None = None
 
     def send(self, spans: Sequence[Span], patience: Patience) -> Sent:
         """Sends a batch, again and again if it must be, and says what became of it."""
@@ -134,18 +136,21 @@ class OtlpSink:
 
         body = _compressed(encode(spans, self._resource), self._settings.compression)
         pause = _FIRST_PAUSE
-        ends = time.monotonic() + self._settings.give_up
         while True:
             self.trouble = self.trouble or f"{self._settings.shown} has not answered yet"
             answer = self._post(body, patience)
             self.trouble = answer.reason if answer.again else ""
             if not answer.again:
+                self._away_since = None
                 rejected = min(answer.rejected, len(spans)) if answer.accepted else len(spans)
                 return Sent(len(spans) - rejected, rejected, answer.reason)
             self._tell(answer.reason)
             wait = pause * random.uniform(0.8, 1.2) if answer.after is None else answer.after
             pause = min(pause * 2, _LONGEST_PAUSE)
-            if time.monotonic() + wait > ends:
+            if self._away_since is None:
+                self._away_since = time.monotonic()
+            if time.monotonic() + wait > self._away_since + self._settings.give_up:
+                self._away_since = -math.inf  # until it takes something
                 return Sent(0, len(spans), answer.reason)
             if not patience.wait(wait):
                 return Sent(0, 0, answer.reason)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any
 
@@ -42,6 +43,13 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _wait_for(done: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 20
+    while not done():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 # ---- what is sent ------------------------------------------------------------------------------
@@ -213,9 +221,20 @@ def test_a_batch_is_given_up_when_the_user_has_set_a_time_for_it() -> None:
     with Collector(*[Answer(503)] * 50) as collector:
         with _pipeline(collector.url, give_up=0.5) as pipeline:
             pipeline.submit(spans(20))
-            while not pipeline.counts()["otlp"].failed:
-                time.sleep(0.01)
+            _wait_for(lambda: pipeline.counts()["otlp"].failed > 0)
         assert pipeline.counts()["otlp"].failed == 20
+
+
+def test_once_a_collector_has_been_given_up_each_batch_is_tried_once_until_it_is_back() -> None:
+    with Collector(*[Answer(503)] * 8) as collector:
+        with _pipeline(collector.url, give_up=0.5) as pipeline:
+            pipeline.submit(spans(1100))
+            _wait_for(lambda: sum(pipeline.counts()["otlp"][:2]) == 1100)
+        counts = pipeline.counts()["otlp"]
+        assert 9 < len(collector.requests) <= 8 + 11
+    # Two or three attempts at the first batch, then one for each of the next, then it is back.
+    assert counts.failed in (600, 700)
+    assert counts.exported == 1100 - counts.failed
 
 
 def test_a_collector_that_is_away_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -247,8 +266,7 @@ def test_the_official_exporter_may_be_used_and_does_not_hold_up_the_end_either()
         exporter = OTLPSpanExporter(f"{collector.url}/v1/traces")
         pipeline = SpanPipeline([exporter], RESOURCE)
         pipeline.submit(spans(20))
-        while not collector.requests:
-            time.sleep(0.01)
+        _wait_for(lambda: bool(collector.requests))
         collector.hang.set()
         pipeline.submit(spans(20, first=20))
         began = time.monotonic()
