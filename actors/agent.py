@@ -59,6 +59,11 @@ class Agent:
         self.name = name
 
     @property
+    def watched(self) -> bool:
+        """Whether its calls go through a fork of its context, in case they come to nothing."""
+        return self.untrusted or not self.reproducible
+
+    @property
     def foreign(self) -> bool:
         """Whether it is somebody's own code, which may trace what it does."""
         return not type(self).__module__.startswith("actors.")
@@ -89,16 +94,16 @@ class Agent:
 
     def handle(self, message: Message, context: Context) -> None:
         """As :meth:`receive`, for a host, which collects what was sent itself."""
-        payload = type(message.payload)
+        self.handler_of(type(message.payload))(message, context)
+
+    def handler_of(self, payload: type[Payload]) -> Callable[[Message, Context], None]:
+        """What handles messages with a payload of that type; at worst :meth:`unhandled`."""
         handler = self._handlers.get(payload)
         if handler is None:
             handler = self._inherited(payload)
             if handler is not None:
                 type(self)._handlers[payload] = handler
-        if handler is None:
-            self.unhandled(message, context)
-        else:
-            getattr(self, handler)(message, context)
+        return self.unhandled if handler is None else getattr(self, handler)
 
     def unhandled(self, message: Message, context: Context) -> None:
         """Called for a message that no handler is marked for; notes it in the event log."""

@@ -8,7 +8,16 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from services.messages import MINUTES_PER_DAY, NOBODY, Channel, Message, Origin, Payload, envelope
+from services.messages import (
+    MESSAGE_FIELDS,
+    MINUTES_PER_DAY,
+    NOBODY,
+    Channel,
+    Message,
+    Origin,
+    Payload,
+    filled,
+)
 
 EventRow = tuple[int, int, str, int, str | None, str, str, str]
 """(minute, round, agent, ordinal, cause, kind, subject, body as JSON); the cause is the id of the
@@ -126,17 +135,19 @@ class Context:
     ) -> Message:
         cause, root = origin
         self.number = number = self.number + 1
-        message = envelope(
-            self.agent,
-            number,
-            recipient,
-            channel or payload.channel,
-            self.clock.now,
-            payload,
-            in_reply_to,
-            None if cause == in_reply_to else cause or None,
-            root or self.own_root,
-        )
+        values = {
+            "sender": self.agent,
+            "number": number,
+            "recipient": recipient,
+            "channel": channel or payload.channel,
+            "sent_at": self.clock.now,
+            "payload": payload,
+            "in_reply_to": in_reply_to,
+            "cause": None if cause == in_reply_to else cause or None,
+            "root": root or self.own_root,
+            "trace": None,
+        }
+        message = filled(Message, values, MESSAGE_FIELDS)
         self.outbox.append(message)
         return message
 

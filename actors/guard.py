@@ -71,22 +71,44 @@ class Guard:
         Raises:
             Exception: an essential agent has failed; the run cannot go on.
         """
-        before = len(context.outbox)
         context.handled = message
+        if agent.watched:
+            return self._call_watched(agent, context, handler, message)
+        before = len(context.outbox)
         try:
-            if agent.untrusted or not agent.reproducible:
-                return self._call_watched(agent, context, handler, message)
             if message is None:
                 handler(context)
             else:
                 handler(message, context)
         except Exception as error:
-            if agent.essential:
-                raise
-            self._failed(agent, context, message, error, before)
+            self.failed(agent, context, message, error, before)
         if len(context.outbox) - before > SEND_LIMIT:
-            self._flooded(agent, context, message, before)
+            self.flooded(agent, context, message, before)
         return agent
+
+    def failed(
+        self,
+        agent: Agent,
+        context: Context,
+        message: Message | None,
+        error: BaseException,
+        before: int,
+    ) -> None:
+        """An agent has raised: its turn is lost, and what it sent is taken back.
+
+        Args:
+            agent: Who.
+            context: Its context.
+            message: What it handled.
+            error: What it raised.
+            before: How many messages it had sent in the round before the call.
+
+        Raises:
+            Exception: the error, if the run cannot go on without the agent.
+        """
+        if agent.essential:
+            raise error
+        self._failed(agent, context, message, error, before)
 
     def close(self) -> None:
         """Ends the threads of watched agents."""
@@ -124,7 +146,7 @@ class Guard:
         before = len(context.outbox)
         context.absorb(fork)
         if len(fork.outbox) > SEND_LIMIT:
-            self._flooded(agent, context, message, before)
+            self.flooded(agent, context, message, before)
         elif not agent.reproducible and (fork.outbox or fork.events or fork.wakes):
             self._write(context, agent.name, "answer", _answer(agent, about, fork))
         return agent
@@ -191,9 +213,8 @@ class Guard:
         context.record("agent_error", agent.name, body)
         self._miss(context, message, "rubbish" if isinstance(error, Rubbish) else "error", detail)
 
-    def _flooded(
-        self, agent: Agent, context: Context, message: Message | None, before: int
-    ) -> None:
+    def flooded(self, agent: Agent, context: Context, message: Message | None, before: int) -> None:
+        """An agent has sent more than `SEND_LIMIT` messages at once: all of them are refused."""
         refused = len(context.outbox) - before
         del context.outbox[before:]
         self.count("mail_refused", refused)

@@ -197,34 +197,7 @@ class Message(BaseModel):
         return self.payload.type  # type: ignore[attr-defined, no-any-return]
 
 
-_ENVELOPE_FIELDS = set(Message.model_fields)
-
-
-def envelope(
-    sender: str,
-    number: int,
-    recipient: str,
-    channel: Channel,
-    sent_at: int,
-    payload: Payload,
-    in_reply_to: str | None,
-    cause: str | None,
-    root: str,
-) -> Message:
-    """A message from values of our own making, without validation: it is the hottest path."""
-    values = {
-        "sender": sender,
-        "number": number,
-        "recipient": recipient,
-        "channel": channel,
-        "sent_at": sent_at,
-        "payload": payload,
-        "in_reply_to": in_reply_to,
-        "cause": cause,
-        "root": root,
-        "trace": None,
-    }
-    return filled(Message, values, _ENVELOPE_FIELDS)
+MESSAGE_FIELDS: Final = set(Message.model_fields)
 
 
 class Letter(Payload):
