@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgpack
@@ -13,6 +15,19 @@ from actors.guard import JournalRow
 from actors.host import DayRecords, Saved
 from actors.tracing import LeagueSpans
 from services.runs import DayMark, RunStore
+
+_MANY = 5_000
+"""Messages of a day from which on its memory is worth to be given back at once."""
+
+
+def give_memory_back() -> None:
+    """Has the C library hand free memory back to the system, where it can.
+
+    A big day leaves big holes between small things that stay. The next day would mostly fit into
+    them, but not quite, so that the process would grow a little every day for months.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class WrittenDay(NamedTuple):
@@ -83,7 +98,9 @@ class DayWriter:
     def _write(self, day: int, records: list[DayRecords], state: dict[str, Any]) -> WrittenDay:
         saved: Saved = {}
         cash: dict[str, float] = {}
-        for part in records:
+        messages = sum(len(part.messages) for part in records)
+        while records:  # each is let go as soon as the store has it
+            part = records.pop()
             self.store.append(part.messages, part.events, part.ledger, part.metrics)
             if part.timings is not None:
                 self.store.append(timings=[(day, part.host, part.timings)], spans=part.spans)
@@ -91,10 +108,14 @@ class DayWriter:
             for _, firm, body in part.metrics:
                 cash[firm] = json.loads(body)["cash"]
         if self._spans is not None:
-            played = self._spans.day(day, sum(len(part.messages) for part in records))
+            played = self._spans.day(day, messages)
             self.store.append(spans=[played, *self._spans.last_checkpoint(day)])
         began = time.time_ns()
-        mark = self.store.end_day(day, msgpack.packb({"agents": saved, **state}))
+        packed = msgpack.packb({"agents": saved, **state})
+        del saved, part
+        mark = self.store.end_day(day, packed)
         if self._spans is not None:
             self._spans.checkpoint(day, began)
+        if mark.message_rows > _MANY:
+            give_memory_back()
         return WrittenDay(day, mark, cash)

@@ -60,6 +60,8 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
     growth = 100 * (last / first - 1)
     table.add(name, "memory of league and hosts on day 10", first, "MB")
     table.add(name, "growth to the last day", growth, "%", "within 5 %", abs(growth) <= 5)
+    most = 100 * (max(mb for day, mb in memory.items() if day >= 10) / first - 1)
+    table.add(name, "the most on any day in between", most, "%", "within 5 %", most <= 5)
     if 40 in memory:
         later = 100 * (last / memory[40] - 1)
         table.add(name, "growth from day 40 (30-day invoices have begun to be paid)", later, "%")
