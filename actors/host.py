@@ -23,6 +23,7 @@ from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY, Message, Payload
 from services.telemetry import timings
 from services.telemetry.handling import OwnSpans, SpanRow
+from services.telemetry.logs import Place
 from services.telemetry.timings import clock as wall_clock
 
 Saved = dict[str, dict[str, Any]]
@@ -510,6 +511,18 @@ class Host:
             "message": "" if message is None else f"{message.id} ({message.payload_type})",
             "seconds": monotonic() - self._round_began,
         }
+
+    def whereabouts(self) -> Place:
+        """Who does what at the moment, for log records."""
+        agent, message = self.handling or (None, None)
+        return Place(agent, self.clock.now, None if message is None else message.id)
+
+    def trace_of(self, message: str) -> str | None:
+        """The trace of the message that is being handled, as 32 hexadecimal digits."""
+        _, now = self.handling or (None, None)
+        if self.own_spans is None or now is None or now.id != message:
+            return None
+        return f"{self.own_spans.identity.trace(f'wake {now.root}'):032x}"
 
     def waiting_for(self) -> list[tuple[str, str, str]]:
         """Whom this host's agents wait for: (who waits, for whom, message)."""

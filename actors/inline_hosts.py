@@ -9,6 +9,7 @@ from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import DayApart, DayRecords, Host, Later, Report, Saved
 from services.messages import Message
+from services.telemetry.logs import Place
 
 
 class InlineHosts:
@@ -77,6 +78,15 @@ class InlineHosts:
     def revive(self, names: list[str]) -> None:
         """Hosts in this process cannot be lost one by one."""
         raise RuntimeError(f"inline hosts {names} cannot be lost")
+
+    def whereabouts(self) -> Place:
+        """Who does what at the moment."""
+        places = [host.whereabouts() for host in self.hosts.values()]
+        return next((place for place in places if place.agent is not None), places[0])
+
+    def trace_of(self, message: str) -> str | None:
+        """The trace of the message that is being handled."""
+        return next(filter(None, (h.trace_of(message) for h in self.hosts.values())), None)
 
     def summaries(self) -> dict[str, dict[str, Any]]:
         """All agents' summaries."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,15 +22,18 @@ from actors.outcome import gather_result
 from actors.playing import Playing
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
-from actors.tracing import LeagueSpans, count_spans, exporting
+from actors.tracing import LeagueSpans, Telemetry, count_spans, exporting
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs import DayMark, Manifest, Mark, Run, RunStore, fitting, unpack_state
 from services.runs.result import RunResult
+from services.telemetry.logs import Place
 
 if TYPE_CHECKING:
     from services.telemetry.lane import Counts
+
+TELEMETRY = Telemetry()
 
 LOSSES_A_DAY = 5
 """Host losses on one day after which the league gives up."""
@@ -62,8 +65,7 @@ class League:
         cast: Cast,
         placement: str,
         hosts: int,
-        traced: bool = True,
-        exporters: Iterable[Any] = (),
+        telemetry: Telemetry = TELEMETRY,
     ) -> None:
         self.config = config
         self.store = store
@@ -73,12 +75,13 @@ class League:
         self.counters = dict.fromkeys((*COUNTERS, *SPAN_COUNTERS), 0)
         self.exported: dict[str, Counts] = {}
         """What became of the spans that were exported, once the run has ended, by exporter."""
-        key = store.manifest.config_sha256 if traced else None
-        self._exporting = exporting(store.manifest, store.folder, exporters) if traced else None
+        key = store.manifest.config_sha256 if telemetry.traced else None
+        log_folder = str(store.folder.resolve()) if telemetry.log_file else None
+        self._exporting = exporting(store.manifest, store.folder, telemetry)
         self.hosts: Hosts = (
             InlineHosts(cast, self.layout, key)
             if placement == "inline"
-            else _ray_hosts(cast, self.layout, placement, store.manifest.id, key)
+            else _ray_hosts(cast, self.layout, placement, store.manifest.id, key, log_folder)
         )
         self._names = sorted(set(self.layout.values()))
         self._day = 0
@@ -90,7 +93,7 @@ class League:
         """Whether hosts play a day each for itself: until one is found to need another."""
         self._losses = 0
         self._broken_off = False
-        self._spans = LeagueSpans(store.manifest) if traced else None
+        self._spans = LeagueSpans(store.manifest) if telemetry.traced else None
         self._writer = DayWriter(store, self._spans, behind=placement != "inline")
         self._playing = Playing(self.hosts, self._names, self._writer.journal)
         self._seconds = 0.0
@@ -105,8 +108,7 @@ class League:
         *,
         hosts: int | None = None,
         cast: type[Cast] = Cast,
-        traced: bool = True,
-        exporters: Iterable[Any] = (),
+        telemetry: Telemetry = TELEMETRY,
     ) -> League:
         """Starts a new run in a new folder.
 
@@ -115,9 +117,7 @@ class League:
             folder: Where to; it must not exist, or be empty.
             hosts: For placement ``inline``: on how many in-process hosts (default one).
             cast: Who plays; a subclass brings agents of its own into the league.
-            traced: Whether it is noted when each message is handled (``hanse trace``).
-            exporters: Span exporters and processors of OpenTelemetry's SDK that get all spans,
-                besides those that the environment names.
+            telemetry: What it tells of itself besides what stands in its folder.
 
         Raises:
             HanseError: the folder cannot be used, or a strategy cannot be made.
@@ -134,7 +134,7 @@ class League:
             strategies=fingerprints(firm.strategy for firm in players.firms),
         )
         store = RunStore.create(Path(folder), manifest)
-        return cls._open(config, store, players, placement, number, traced, exporters)
+        return cls._open(config, store, players, placement, number, telemetry)
 
     @classmethod
     def resume(
@@ -144,8 +144,7 @@ class League:
         placement: str | None = None,
         hosts: int | None = None,
         cast: type[Cast] = Cast,
-        traced: bool = True,
-        exporters: Iterable[Any] = (),
+        telemetry: Telemetry = TELEMETRY,
     ) -> League:
         """Continues a run after its last whole day; the layout may be another one.
 
@@ -162,7 +161,7 @@ class League:
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
             )
         store = RunStore.open(folder)
-        league = cls._open(config, store, players, place, number, traced, exporters)
+        league = cls._open(config, store, players, place, number, telemetry)
         try:
             league._restore()
         except BaseException:
@@ -178,10 +177,10 @@ class League:
         cast: Cast,
         placement: str,
         hosts: int,
-        *tracing: Any,
+        telemetry: Telemetry,
     ) -> League:
         try:
-            return cls(config, store, cast, placement, hosts, *tracing)
+            return cls(config, store, cast, placement, hosts, telemetry)
         except BaseException:
             store.close()
             raise
@@ -239,6 +238,21 @@ class League:
         finally:
             self._seconds = time.monotonic() - started
             self._status.stop()
+
+    @property
+    def metrics_port(self) -> int | None:
+        """Where metrics are served to Prometheus, if they are."""
+        return None if self._exporting is None else self._exporting.port
+
+    def whereabouts(self) -> Place:
+        """Who does what at the moment, as far as this process knows; for log records."""
+        if isinstance(self.hosts, InlineHosts):
+            return self.hosts.whereabouts()
+        return Place(None, self._playing.minute)
+
+    def trace_of(self, message: str) -> str | None:
+        """The trace of the message that is being handled in this process."""
+        return self.hosts.trace_of(message) if isinstance(self.hosts, InlineHosts) else None
 
     def close(self) -> None:
         """Ends the hosts and lets the run folder go. May be repeated."""

@@ -31,6 +31,7 @@ from actors.lost import HostLost
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import pack, unpack
+from services.telemetry.logs import RunLog, Where
 
 CONTROL = "control"
 STARTING_SECONDS = 60.0
@@ -54,6 +55,8 @@ class HostActor:
         peers: list[str],
         folder: str,
         trace_key: str | None,
+        run_id: str,
+        log_folder: str | None,
     ) -> None:
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -78,6 +81,9 @@ class HostActor:
         gc.freeze()
         gc.set_threshold(100_000, 20, 100)
         self.peers = peers
+        if log_folder is not None:
+            where = Where(run_id, self.host.whereabouts, self.host.trace_of)
+            self._log = RunLog(log_folder, where)
         self._open = threading.Event()
         self._open.set()
 
@@ -190,8 +196,11 @@ class RayHosts:
         placement: str,
         run: str,
         trace_key: str | None = "",
+        log_folder: str | None = None,
     ) -> None:
         self._cast = cast
+        self._log_folder = log_folder
+        self._run = run
         self._trace_key = trace_key
         self._layout = layout
         self._names = sorted(set(layout.values()))
@@ -328,6 +337,8 @@ class RayHosts:
             peers,
             str(Path.cwd()),
             self._trace_key,
+            self._run,
+            self._log_folder,
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:

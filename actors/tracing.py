@@ -7,10 +7,12 @@ that hosts hand over (``services.telemetry``).
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.host import DayRecords
 from services.messages import MINUTES_PER_DAY
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
     from services.telemetry.exporting import SpanPipeline
     from services.telemetry.lane import Counts
+    from services.telemetry.metrics import Metrics
+
+_log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 10.0
 """How long the end of a run waits for those who still take spans."""
@@ -102,15 +107,32 @@ def count_spans(records: Iterable[DayRecords]) -> tuple[int, int]:
     return found, expected
 
 
+class Telemetry(NamedTuple):
+    """What a league is to tell of itself, besides what stands in its run's folder."""
+
+    traced: bool = True
+    """Whether it is noted when each message is handled (``hanse trace``)."""
+    exporters: tuple[Any, ...] = ()
+    """Span exporters and processors of OpenTelemetry's SDK that get all spans, besides those that
+    the environment names."""
+    metrics_port: int | None = None
+    """Where to serve metrics to Prometheus, on 127.0.0.1; 0 for any free port."""
+    log_file: bool = False
+    """Whether what is logged goes to ``log.jsonl`` in the run's folder, also from Ray's hosts."""
+
+
 class Exporting:
-    """Hands a run's days to those who want its spans, as they become safe."""
+    """Hands a run's days, as they become safe, to those who want its spans or its metrics."""
 
-    def __init__(self, folder: Path, pipeline: SpanPipeline) -> None:
+    def __init__(self, folder: Path, pipeline: SpanPipeline | None, metrics: Metrics) -> None:
         from services.runs import Run
-        from services.telemetry.reader import TraceReader
 
-        self._reader = TraceReader(Run(folder))
+        self.port = metrics.port
+        """Where the metrics are served, if they are."""
+        self._run = Run(folder)
         self._pipeline = pipeline
+        self._metrics = metrics
+        self._measuring = ThreadPoolExecutor(1, "metrics")
         self._held: int | None = None
 
     def submit(self, day: int) -> None:
@@ -120,27 +142,66 @@ class Exporting:
         """
         self._release()
         self._held = day
+        if self._metrics.wanted:
+            self._measuring.submit(self._measure, day)
 
     def close(self, timeout: float = CLOSING_SECONDS) -> dict[str, Counts]:
         """Waits for what is under way; what became of all spans, by whom they were for."""
         self._release()
-        return self._pipeline.close(timeout)
+        counts = {} if self._pipeline is None else self._pipeline.close(timeout)
+        self._measuring.shutdown(wait=True)
+        self._metrics.close()
+        return counts
 
     def _release(self) -> None:
+        from services.telemetry.reader import TraceReader
         from services.telemetry.spans import derive
 
         day, self._held = self._held, None
-        if day is not None:
-            self._pipeline.submit(lambda: derive(self._reader, day))
+        if day is not None and self._pipeline is not None:
+            # A reader for each who reads: they keep days in mind, and are not for two threads.
+            self._pipeline.submit(lambda: derive(TraceReader(self._run), day))
+
+    def _measure(self, day: int) -> None:
+        from services.telemetry.day_metrics import DayMetrics
+        from services.telemetry.timings import Timings
+
+        run, days = self._run, range(day, day + 1)
+        counts = {} if self._pipeline is None else self._pipeline.counts()
+        try:
+            self._metrics.record(
+                DayMetrics.of_rows(
+                    day,
+                    run.rows("messages", days=days),
+                    run.rows("events", days=days),
+                    run.rows("metrics", days=days),
+                    [Timings.unpack(row[2]) for row in run.rows("timings", days=days)],
+                    spans_exported={name: c.exported for name, c in counts.items()},
+                    spans_dropped={name: c.failed + c.dropped for name, c in counts.items()},
+                )
+            )
+        except Exception:  # metrics are for watching: a day without them is no reason to stop
+            _log.warning("the metrics of day %d could not be taken", day, exc_info=True)
 
 
-def exporting(manifest: Manifest, folder: Path, exporters: Iterable[Any]) -> Exporting | None:
-    """What the environment and the caller ask for; ``None`` if nobody wants spans.
+def exporting(manifest: Manifest, folder: Path, told: Telemetry) -> Exporting | None:
+    """What the environment and the caller ask for; ``None`` if nobody wants anything.
 
     Raises:
-        HanseError: a variable of OpenTelemetry, or an exporter, cannot be used.
+        HanseError: a variable of OpenTelemetry, an exporter or the port cannot be used.
     """
     from services.telemetry.exporting import pipeline_from_environment
+    from services.telemetry.metrics import Metrics
 
-    pipeline = pipeline_from_environment(manifest, sinks=exporters)
-    return None if pipeline is None else Exporting(folder, pipeline)
+    metrics = Metrics.from_environment(manifest, prometheus_port=told.metrics_port)
+    try:
+        pipeline = None
+        if told.traced:
+            pipeline = pipeline_from_environment(manifest, sinks=told.exporters)
+    except BaseException:
+        metrics.close()
+        raise
+    if pipeline is None and not metrics.wanted:
+        metrics.close()
+        return None
+    return Exporting(folder, pipeline, metrics)

@@ -55,6 +55,12 @@ def run(
     trace: Annotated[
         bool, typer.Option(help="Note when each message is handled, for `hanse trace`.")
     ] = True,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Serve metrics to Prometheus there, on 127.0.0.1; 0: any port."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -78,13 +84,16 @@ def run(
     checked = check_strategies(config, "standard league" if file is None else str(file))
     with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
         from actors.league import League
+        from actors.tracing import Telemetry
 
         if not quiet:
             note(f"run {folder}")
             if not as_json:
                 announce_ray(checked)
         play(
-            lambda: League.create(config, folder, traced=trace),
+            lambda: League.create(
+                config, folder, telemetry=Telemetry(trace, (), metrics_port, log_file=True)
+            ),
             folder,
             config,
             first_day=0,

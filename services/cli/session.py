@@ -17,6 +17,7 @@ from services.cli.summary import show_result
 if TYPE_CHECKING:
     from actors.league import League
     from services.config import RunConfig
+    from services.telemetry.logs import RunLog
 
 
 class Checked(NamedTuple):
@@ -97,7 +98,9 @@ def play(
         stdout: AbstractContextManager[object] = (
             redirect_stdout(sys.stderr) if as_json else nullcontext()
         )
-        with stdout, display, open_league() as league:
+        with stdout, display, open_league() as league, run_log(league):
+            if show and league.metrics_port is not None:
+                note(f"metrics at http://127.0.0.1:{league.metrics_port}/metrics")
             result = league.run(on_day=display)
             exported = league.exported
     except KeyboardInterrupt:
@@ -107,6 +110,14 @@ def play(
         note(counts.line(name))
         if not counts.complete:
             note(f"send them again with: {typed('hanse', 'trace', folder)} export --to otlp")
+
+
+def run_log(league: League) -> RunLog:
+    """Sends what is logged in this process to the run's folder, and warnings to stderr."""
+    from services.telemetry.logs import RunLog, Where
+
+    folder = league.store.folder
+    return RunLog(folder, Where(league.store.manifest.id, league.whereabouts, league.trace_of))
 
 
 def stopped(folder: Path) -> NoReturn:

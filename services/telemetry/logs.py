@@ -16,6 +16,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -214,8 +215,9 @@ class RunLog:
         self._handlers: list[logging.Handler] = []
         ours_alone = not self._logger.handlers
         filters = (Located(where), Redacting())
-        if folder is not None:
-            path = Path(folder) / FILE
+        self._path = None if folder is None else Path(folder) / FILE
+        if self._path is not None:
+            path = self._path
             try:
                 file: logging.Handler = logging.FileHandler(path, encoding="utf-8")
             except OSError as error:
@@ -235,6 +237,9 @@ class RunLog:
         for handler in self._handlers:
             self._logger.removeHandler(handler)
             handler.close()
+        with suppress(OSError):
+            if self._path is not None and self._path.stat().st_size == 0:
+                self._path.unlink()  # nothing has happened that is worth a file
         if self._handlers:
             self._logger.setLevel(self._level)
         self._handlers = []

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from actors.host import Report
 from actors.league import League
+from actors.tracing import Telemetry
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import Text
@@ -53,7 +54,7 @@ def test_a_message_to_nobody_needs_no_span_of_its_handling(tmp_path: Path) -> No
 
 def test_a_run_that_is_not_traced_claims_nothing(tmp_path: Path) -> None:
     config = RunConfig(days=2, placement="inline")
-    with League.create(config, tmp_path / "run", traced=False) as league:
+    with League.create(config, tmp_path / "run", telemetry=Telemetry(traced=False)) as league:
         result = league.run()
     run = Run(tmp_path / "run")
     assert (result.spans, result.spans_expected) == (0, 0)
@@ -64,7 +65,9 @@ def test_tracing_has_no_part_in_the_log(tmp_path: Path) -> None:
     logs = set()
     for traced in (True, False):
         config = RunConfig(days=2, placement="inline")
-        with League.create(config, tmp_path / str(traced), traced=traced) as league:
+        with League.create(
+            config, tmp_path / str(traced), telemetry=Telemetry(traced=traced)
+        ) as league:
             logs.add(league.run().log_sha256)
     assert len(logs) == 1
 
@@ -90,7 +93,9 @@ def test_the_run_its_days_and_checkpoints_are_spans(tmp_path: Path) -> None:
 def test_an_exporter_of_ones_own_gets_every_span(tmp_path: Path) -> None:
     exporter = InMemorySpanExporter()
     config = RunConfig(days=3, placement="inline")
-    with League.create(config, tmp_path / "run", exporters=[exporter]) as league:
+    with League.create(
+        config, tmp_path / "run", telemetry=Telemetry(exporters=(exporter,))
+    ) as league:
         league.run()
         [counts] = league.exported.values()
     got = {(s.context.trace_id, s.context.span_id) for s in exporter.get_finished_spans()}
@@ -101,7 +106,7 @@ def test_an_exporter_of_ones_own_gets_every_span(tmp_path: Path) -> None:
 def test_what_is_no_exporter_is_refused_in_a_line(tmp_path: Path) -> None:
     config = RunConfig(days=1, placement="inline")
     with pytest.raises(HanseError, match="str takes no spans"):
-        League.create(config, tmp_path / "run", exporters=["otlp"])
+        League.create(config, tmp_path / "run", telemetry=Telemetry(exporters=("otlp",)))
 
 
 @pytest.mark.ray

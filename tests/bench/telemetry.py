@@ -14,6 +14,7 @@ from actors.agent import Agent, handles
 from actors.cast import Cast
 from actors.context import Context
 from actors.league import League
+from actors.tracing import Telemetry
 from services.config import GenerateConfig, RunConfig, standard
 from services.messages import Message, Text
 from services.runs import Run
@@ -192,7 +193,9 @@ def _deal(body: str) -> str:
 def _play(config: RunConfig, cast: type[Cast], traced: bool) -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
-        League.create(config, Path(folder) / "run", cast=cast, traced=traced) as league,
+        League.create(
+            config, Path(folder) / "run", cast=cast, telemetry=Telemetry(traced=traced)
+        ) as league,
     ):
         return league.run(until_day=config.days - 1).messages
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from actors.league import League
+from actors.tracing import Telemetry
 from services.config import RunConfig
 from services.runs import Run
 from services.telemetry.completeness import Completeness, completeness, count
@@ -98,7 +99,7 @@ def test_a_lost_event_shows(copy: TraceReader) -> None:
 
 def test_a_run_that_was_not_timed_says_so(tmp_path: Path) -> None:
     config = RunConfig(days=2, placement="inline")
-    with League.create(config, tmp_path / "run", traced=False) as league:
+    with League.create(config, tmp_path / "run", telemetry=Telemetry(traced=False)) as league:
         league.run()
     counted = completeness(Run(tmp_path / "run"))
     assert 0 < counted.found < counted.expected
