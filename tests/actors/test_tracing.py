@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
+import time
+import urllib.request
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -19,10 +23,11 @@ from services.errors import HanseError
 from services.messages import Text
 from services.runs import Run
 from services.telemetry.completeness import completeness
+from services.telemetry.logs import RunLog, Where
 from services.telemetry.reader import TraceReader
 from services.telemetry.spans import derive
 from tests.actors.ray_session import ray_session
-from tests.actors.test_determinism import three_towns
+from tests.actors.test_determinism import league_of_six, three_towns
 from tests.services.telemetry.collector import Collector
 
 __all__ = ["ray_session"]
@@ -172,3 +177,81 @@ def actors(spans: list[Any]) -> set[str]:
 
 def values(spans: list[Any], name: str) -> set[str]:
     return {a.value.string_value for span in spans for a in span.attributes if a.key == name}
+
+
+STRATEGY = """
+import logging
+
+from actors.strategies import DailyPlan, Plan
+from services.economy import commands as c
+
+log = logging.getLogger("patient")
+
+class Patient(DailyPlan):
+    def day(self) -> Plan:
+        log.info("day %d begins; the key is %s", self.today, "sesame-street-42")
+        yield c.ViewTrialBalance()
+"""
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray_session")
+@pytest.mark.parametrize("placement", ["inline", "one"])
+def test_what_a_strategy_logs_lands_in_the_runs_folder_with_its_place_and_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, placement: str
+) -> None:
+    monkeypatch.setenv("MODEL_API_KEY", "sesame-street-42")
+    if placement != "inline":
+        import ray
+
+        ray.shutdown()  # so that its workers start with the secret in their environment
+    (tmp_path / "patient.py").write_text(STRATEGY)
+    firms = list(league_of_six().firms)
+    firms[2] = firms[2].model_copy(update={"strategy": f"{tmp_path}/patient.py:Patient"})
+    config = RunConfig(days=2, placement=placement, firms=firms)  # type: ignore[arg-type]
+    with League.create(config, tmp_path / "run", telemetry=Telemetry(log_file=True)) as league:
+        if placement == "inline":
+            with RunLog(
+                tmp_path / "run", Where("r", league.whereabouts, league.trace_of), stream=None
+            ):
+                league.run()
+        else:
+            league.run()
+    lines = [json.loads(x) for x in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    said = [line for line in lines if line["logger"] == "patient"]
+    assert [(x["agent"], x["day"], x["time"]) for x in said] == [
+        (firms[2].name, day, "09:00") for day in (0, 1)
+    ]
+    assert "sesame" not in json.dumps(lines)
+    turn = said[1]["message_id"]
+    found = TraceReader(Run(tmp_path / "run"))
+    spans = {
+        s.name: s for s in derive(found, 1) if s.attributes.get("messaging.message.id") == turn
+    }
+    assert {f"{span.trace_id:032x}" for span in spans.values()} == {said[1]["trace_id"]}
+
+
+def test_metrics_are_served_on_loopback_when_they_are_asked_for(tmp_path: Path) -> None:
+    config = RunConfig(days=3, placement="inline")
+    with League.create(config, tmp_path / "run", telemetry=Telemetry(metrics_port=0)) as league:
+        league.run(until_day=1)
+        address = f"http://127.0.0.1:{league.metrics_port}/metrics"
+        deadline = time.monotonic() + 20
+        served = ""
+        while "hanse_deals" not in served and time.monotonic() < deadline:
+            served = urllib.request.urlopen(address, timeout=5).read().decode()
+            time.sleep(0.05)
+    sent = Run(tmp_path / "run").count("messages", "type = 'turn'")
+    assert 'hanse_message_type="turn"' in served and "hanse_cash" in served
+    assert any(line.endswith(f" {sent}.0") and '"turn"' in line for line in served.splitlines())
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(HanseError, match=str(port)):
+            League.create(
+                RunConfig(days=1, placement="inline"),
+                tmp_path / "run",
+                telemetry=Telemetry(metrics_port=port),
+            )
