@@ -189,7 +189,7 @@ log = logging.getLogger("patient")
 
 class Patient(DailyPlan):
     def day(self) -> Plan:
-        log.info("day %d begins; the key is %s", self.today, "sesame-street-42")
+        log.warning("day %d begins; the key is %s", self.today, "sesame-street-42")
         yield c.ViewTrialBalance()
 """
 
