@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from services.runs import Run
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -69,3 +72,36 @@ def test_every_file_that_the_readme_points_to_exists() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README.read_text()):
         if not target.startswith("http"):
             assert (README.parent / target).exists(), target
+
+
+def test_the_strategy_that_traces_and_logs_does_so(tmp_path: Path) -> None:
+    (tmp_path / "patient.py").write_text(block("python", "class Thoughtful"))
+    run_file = block("toml", "patient.py:Patient").replace("Patient", "Thoughtful")
+    (tmp_path / "patient.toml").write_text(run_file)
+    run = "run patient.toml --placement inline --days 3 --out run"
+    done = hanse(*run.split(), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    spans = [row for row in Run(tmp_path / "run").rows("spans") if row[5] == "think"]
+    assert [(row[0], row[1]) for row in spans] == [(day, "roaster_A") for day in range(3)]
+    logged = [json.loads(x) for x in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert [(x["day"], x["agent"], x["time"]) for x in logged if x["logger"] == "thoughtful"] == [
+        (day, "roaster_A", "09:00") for day in range(3)
+    ]
+    assert {x["trace_id"] for x in logged if x["logger"] == "thoughtful"} == {x[3] for x in spans}
+
+
+def test_the_readmes_traces_are_those_of_the_standard_run(tmp_path: Path) -> None:
+    quiet = ("--placement", "inline", "--quiet")
+    assert hanse("run", *quiet, folder=tmp_path).returncode == 0
+    branch = block("console", "firms.roaster_A.strategy=repaired").splitlines()[0]
+    assert hanse(*branch.split()[2:], "--quiet", folder=tmp_path).returncode == 0
+    for command in ("why I2", "story roaster_B", "diff coffee"):
+        shown = block("console", command)
+        words = next(x for x in shown.splitlines() if command in x).split()[2:]
+        done = hanse(*words, folder=tmp_path)
+        assert done.returncode in (0, 1), done.stderr
+        there = " ".join(re.sub(r"exchange!\d+|[+]\d+[.]\d+s|[^ -~]", " ", done.stdout).split())
+        for line in shown.splitlines()[1:]:
+            text = re.split(r"   exchange!|            [(]|    [(]", line)[0]
+            text = " ".join(re.sub(r"[^ -~]", " ", text).split()).removesuffix("...")
+            assert text in there or text.startswith("$"), text
