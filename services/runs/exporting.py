@@ -1,9 +1,7 @@
 """Handing a run to other programs."""
 
 import csv
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,6 +10,7 @@ from services.runs import database
 from services.runs.run import Run
 from services.runs.schema import EXPORTED
 from services.runs.sheets import Sheet, sheet
+from services.whole_file import whole
 
 Format = Literal["parquet", "csv", "log"]
 
@@ -66,19 +65,8 @@ def _check_absent(paths: list[Path]) -> None:
             raise HanseError(f"{path}: exists already; delete it or choose another folder")
 
 
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its name once it is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield partial
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _write_log(path: Path, run: Run) -> None:
-    with _whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         file.writelines(run.log_lines())
 
 
@@ -97,7 +85,7 @@ def _write_tables(paths: list[Path], run: Run, write: Callable[[Path, Sheet], No
 
 
 def _write_csv(path: Path, sheet: Sheet) -> None:
-    with _whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(sheet.columns)
         writer.writerows(sheet.rows)
@@ -122,7 +110,7 @@ def _write_parquet(path: Path, sheet: Sheet) -> None:
         pyarrow.field(name, types[column.kind], nullable=column.optional)
         for name, column in sheet.columns.items()
     )
-    with _whole(path) as partial, parquet.ParquetWriter(partial, schema) as writer:
+    with whole(path) as partial, parquet.ParquetWriter(partial, schema) as writer:
         for rows in sheet.batches(_BATCH):
             columns = [
                 pyarrow.array(values, field.type)

@@ -5,12 +5,22 @@ const data = JSON.parse(document.getElementById("run-data").textContent);
 const MINUS = "\u2212";
 const NOTHING = "\u2013";
 
+// One format for each number of decimals: making one takes longer than using it a hundred times.
+const numberFormats = new Map();
+
+function numberFormat(decimals) {
+  if (!numberFormats.has(decimals)) {
+    numberFormats.set(decimals, new Intl.NumberFormat("en-US", {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    }));
+  }
+  return numberFormats.get(decimals);
+}
+
 function number(value, decimals = 0) {
   if (value === null || value === undefined) return NOTHING;
-  const text = Math.abs(value).toLocaleString("en-US", {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
+  const text = numberFormat(decimals).format(Math.abs(value));
   const zero = Number(text.replace(/,/g, "")) === 0;
   return (value < 0 && !zero ? MINUS : "") + text;
 }
@@ -26,7 +36,7 @@ function micros(value, decimals = microDecimals(value)) {
   const size = Math.abs(value);
   const whole = Math.floor(size / 1e6);
   const rest = String(size - whole * 1e6).padStart(6, "0").slice(0, decimals);
-  return (value < 0 ? MINUS : "") + "$" + whole.toLocaleString("en-US") + "." + rest;
+  return (value < 0 ? MINUS : "") + "$" + numberFormat(0).format(whole) + "." + rest;
 }
 
 function microDecimals(value) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from services.runs.report import as_script_text
 from services.telemetry.reader import TraceReader
 from services.telemetry.view.chunks import day_chunk, packed
 from services.telemetry.view.overview import Overview, agents_of
+from services.whole_file import whole
 
 _RUNS: Final = "services.runs"
 _VIEW: Final = "services.telemetry.view"
@@ -153,15 +153,11 @@ def _whole(target: Path) -> Iterator[IO[str]]:
     """A file that takes its name once it is complete, so that an older one is never half gone."""
     if target.is_dir():
         raise HanseError(f"{target} is a folder; name the file that the page should become")
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with whole(target) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
             yield file
-        os.replace(partial, target)
     except OSError as error:
         reason = error.strerror or str(error)
         raise HanseError(
             f"{target}: the page cannot be written ({reason}); choose another place with --out"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
