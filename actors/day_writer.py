@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from actors.guard import JournalRow
-from actors.host import DayRecords, Saved
+from actors.reports import DayRecords, Saved
 from actors.tracing import LeagueSpans
 from services.runs import DayMark, RunStore
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgpack
 
@@ -19,71 +19,12 @@ from actors.agent import Agent
 from actors.context import Clock, Context
 from actors.customs import SEND_LIMIT
 from actors.guard import Guard, JournalRow
+from actors.notes import Notes
+from actors.reports import DayApart, DayRecords, Later, Report, Saved
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY, Message, Payload
-from services.telemetry import timings
-from services.telemetry.handling import OwnSpans, SpanRow
 from services.telemetry.logs import Place
 from services.telemetry.timings import clock as wall_clock
-
-Saved = dict[str, dict[str, Any]]
-"""Agent name to its saved state, counters and wake-ups, as plain data."""
-
-
-class Report(NamedTuple):
-    """What a host has to say after a round."""
-
-    outbound: dict[str, list[Message]]
-    """Mail for other hosts, by host."""
-    due: bool
-    """Whether own agents have mail for the next round of this minute."""
-    next_wake: int | None
-    """The next minute at which an own agent wants to be woken."""
-    waits: bool
-    """Whether an own agent waits for an answer."""
-    handled: int
-    """Messages handled since the league's call."""
-    minute: int
-    round: int
-    """The last round that was worked, and its minute."""
-    journal: list[JournalRow]
-    """Answers that cannot be computed again; to be written at once."""
-
-
-Later = list[tuple[int, Message]]
-"""Mail that may wait for the end of the day, each with the round in which it was sent."""
-
-
-class DayApart(NamedTuple):
-    """What a host has to say after a day without the other hosts."""
-
-    kept: bool
-    """Whether it was a day like any other: nobody here needed another host."""
-    later: dict[str, Later]
-    """Silent mail, by host (also for this one)."""
-    next_wake: int | None
-    handled: int
-
-
-class DayRecords(NamedTuple):
-    """A host's log rows of a day, its agents' states and its counters; see ``services.runs``."""
-
-    messages: list[tuple[Any, ...]]
-    events: list[tuple[Any, ...]]
-    ledger: list[tuple[Any, ...]]
-    metrics: list[tuple[Any, ...]]
-    saved: Saved
-    counters: dict[str, int]
-    host: str
-    handled: int
-    """Messages that the host's agents have handled, each with its timing."""
-    unhandled: int
-    """Messages that nobody will handle, as an event tells."""
-    timings: bytes | None
-    """When the agents handled what they did; see ``services.telemetry.timings``."""
-    spans: list[SpanRow]
-    """What users' code has traced itself; see ``services.telemetry.handling``."""
-
 
 Tap = Callable[[int, int, Sequence[Message]], None]
 """(minute, round, the messages sent by this host's agents); it must not keep the host waiting."""
@@ -125,7 +66,7 @@ class Host:
         self.name = name
         self.directory = directory
         self.mailbox_limit = mailbox_limit
-        self.own_spans = None if trace_key is None else OwnSpans(trace_key)
+        self.notes = Notes(name, trace_key)
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
@@ -134,7 +75,6 @@ class Host:
         self.handling: tuple[str, Message | None] | None = None
         """(agent, message) while a handler runs."""
         self._round_began = 0.0
-        self._anchor = timings.anchor()
         self._make = make
         self._seed = seed
         self._names = sorted(names)
@@ -144,7 +84,7 @@ class Host:
     def _begin(self, agents: dict[str, Agent]) -> None:
         self.agents = agents
         self.contexts = {n: Context(n, self._seed, clock=self.clock) for n in agents}
-        self._foreign = {n for n, a in agents.items() if a.foreign} if self.own_spans else set()
+        self._foreign = {n for n, a in agents.items() if a.foreign}
         self._plain = {
             name: (agent, self.contexts[name], _Handlers())
             for name, agent in agents.items()
@@ -163,10 +103,7 @@ class Host:
         self._later: dict[str, Later] | None = None
         self._busy: set[str] = set()
         self._rows: list[tuple[Any, ...]] = []
-        self._arrived = 0
-        self._handled: list[timings.Handled] = []
-        self._woken: list[timings.Woken] = []
-        self._unhandled = 0
+        self.notes.begin()
         self.guard.counters.clear()
         self.guard.journal.clear()
 
@@ -179,7 +116,7 @@ class Host:
         for name, agent in self.agents.items():
             began = wall_clock()
             self._call(name, agent.start)
-            self._woken.append((name, 0, began, wall_clock() - began))
+            self.notes.woken(name, 0, began)
         return self._report(0, self._close_round())
 
     def work(
@@ -205,7 +142,7 @@ class Host:
         clock.now = minute
         clock.round = round_
         self._round_began = monotonic()
-        self._arrived = wall_clock()
+        self.notes.mail_is_there()
         if quiet:
             for waiter in self._waiters:
                 if waiter.waits:
@@ -220,7 +157,7 @@ class Host:
                 self._scheduled.discard(entry)
                 began = wall_clock()
                 self._call(name, self.agents[name].wake)
-                self._woken.append((name, due, began, wall_clock() - began))
+                self.notes.woken(name, due, began)
             mail, self._mail = self._mail, []
             if len(mail) > 1:
                 mail.sort(key=_delivery_order)
@@ -228,7 +165,7 @@ class Host:
             handled += len(mail)
             self.handled += len(mail)
             outbound = self._close_round()
-            self._arrived = wall_clock()
+            self.notes.mail_is_there()
             if clock.now >= alone_until or outbound or self.guard.journal:
                 return self._report(handled, outbound)
             if self._mail:
@@ -274,8 +211,7 @@ class Host:
             clock.now, clock.round = message.sent_at, sent + 1
             began = wall_clock()
             self._call(name, self.agents[name].handle, message)
-            took = wall_clock() - began
-            self._handled.append((message.sender, message.number, began, began, took))
+            self.notes.heard(message, began)
             context = self.contexts[name]
             if context.outbox or context.wakes:
                 return False
@@ -286,7 +222,7 @@ class Host:
 
     def _deliver(self, mail: list[Message]) -> None:
         mail = self._accepted(mail)
-        note, arrived, touched = self._handled.append, self._arrived, self._touched
+        note, arrived, touched = self.notes.handled.append, self.notes.arrived, self._touched
         for message in mail:
             # One look at a model's values is cheaper than one at each of its attributes.
             values = message.__dict__
@@ -334,7 +270,7 @@ class Host:
                 accepted.append(message)
             else:
                 refused[message.recipient] += 1
-        self._unhandled += len(mail) - len(accepted)
+        self.notes.unhandled += len(mail) - len(accepted)
         for name, count in refused.items():
             self.guard.count("mail_refused", count)
             body = {"count": count, "limit": limit}
@@ -345,9 +281,8 @@ class Host:
         agent = self.agents[name]
         self._touched[name] = None
         self.handling = (name, message)
-        if name in self._foreign and self.own_spans is not None:
-            about = ("", "") if message is None else message.origin
-            handler = self.own_spans.around(handler, name, self.clock.now, *about)
+        if name in self._foreign:
+            handler = self.notes.placed(handler, name, self.clock.now, message)
         after = self.guard.call(agent, self.contexts[name], handler, message)
         if after is not agent:
             self.agents[name] = after
@@ -401,7 +336,7 @@ class Host:
                     outbound.setdefault(host, []).append(m)
                 else:
                     self.guard.count("undeliverable")
-                    self._unhandled += 1
+                    self.notes.unhandled += 1
                     body = {"message": m.id, "to": m.recipient}
                     context.record_all([("undeliverable", name, body)], cause=m.id)
             context.outbox.clear()
@@ -453,21 +388,8 @@ class Host:
         saved = self._save()
         self._remember(saved)
         counters, self.guard.counters = self.guard.counters, {}
-        traced = self._traced(counters)
-        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, *traced)
-
-    def _traced(self, counters: dict[str, int]) -> tuple[int, int, bytes | None, list[SpanRow]]:
-        unhandled, self._unhandled = self._unhandled, 0
-        handled, self._handled = self._handled, []
-        woken, self._woken = self._woken, []
-        own = self.own_spans
-        if own is None:
-            return len(handled), unhandled, None, []
-        spans = own.take(self.clock.now // MINUTES_PER_DAY)
-        if own.dropped:
-            counters["spans_dropped"], own.dropped = own.dropped, 0
-        record = timings.pack(self.name, self._anchor, handled, woken)
-        return len(handled), unhandled, record, spans
+        notes = self.notes.take(self.clock.now // MINUTES_PER_DAY, counters)
+        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, *notes)
 
     def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.
@@ -520,9 +442,7 @@ class Host:
     def trace_of(self, message: str) -> str | None:
         """The trace of the message that is being handled, as 32 hexadecimal digits."""
         _, now = self.handling or (None, None)
-        if self.own_spans is None or now is None or now.id != message:
-            return None
-        return f"{self.own_spans.identity.trace(f'wake {now.root}'):032x}"
+        return None if now is None or now.id != message else self.notes.trace_of(now)
 
     def waiting_for(self) -> list[tuple[str, str, str]]:
         """Whom this host's agents wait for: (who waits, for whom, message)."""

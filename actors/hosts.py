@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from actors.guard import JournalRow
-from actors.host import DayApart, DayRecords, Report, Saved
+from actors.reports import DayApart, DayRecords, Report, Saved
 
 
 class Hosts(Protocol):

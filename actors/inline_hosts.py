@@ -7,7 +7,8 @@ from typing import Any
 
 from actors.cast import Cast
 from actors.guard import JournalRow
-from actors.host import DayApart, DayRecords, Host, Later, Report, Saved
+from actors.host import Host
+from actors.reports import DayApart, DayRecords, Later, Report, Saved
 from services.messages import Message
 from services.telemetry.logs import Place
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.guard import JournalRow
-from actors.host import Report
 from actors.hosts import Hosts
+from actors.reports import Report
 
 
 class Playing:

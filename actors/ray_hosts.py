@@ -25,9 +25,10 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from actors.cast import Cast
 from actors.guard import JournalRow
-from actors.host import DayApart, DayRecords, Host, Report, Saved
+from actors.host import Host
 from actors.local_ray import start_ray
 from actors.lost import HostLost
+from actors.reports import DayApart, DayRecords, Report, Saved
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import pack, unpack

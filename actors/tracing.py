@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from actors.host import DayRecords
+from actors.reports import DayRecords
 from services.messages import MINUTES_PER_DAY
 from services.runs.manifest import Manifest
 from services.telemetry.handling import SpanRow

@@ -12,7 +12,8 @@ from actors.context import Context
 from actors.exchange import Turn
 from actors.firm import Firm
 from actors.guard import JournalRow
-from actors.host import DayRecords, Host
+from actors.host import Host
+from actors.reports import DayRecords
 from actors.strategies import Strategy
 from services.economy.commands import Command, ViewListings
 from services.messages import Message, Payload

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from actors.host import Report
 from actors.inline_hosts import InlineHosts
 from actors.league import League
+from actors.reports import Report
 from services.config import FirmConfig, RouterConfig, RunConfig, TownConfig
 from services.runs import Run
 from tests.actors.ray_session import ray_session

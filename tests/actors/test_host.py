@@ -11,7 +11,8 @@ import pytest
 
 from actors.agent import Agent, handles
 from actors.context import Context
-from actors.host import Host, Report
+from actors.host import Host
+from actors.reports import Report
 from services.errors import HanseError
 from services.messages import Message, Text
 from services.telemetry.timings import Timings

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from actors.host import Report
 from actors.league import League
+from actors.reports import Report
 from actors.tracing import Telemetry
 from services.config import RunConfig
 from services.errors import HanseError

@@ -1,0 +1,67 @@
+"""What hosts and leagues hand each other: mail, reports of rounds and days, states."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from actors.guard import JournalRow
+from services.messages import Message
+from services.telemetry.handling import SpanRow
+
+Saved = dict[str, dict[str, Any]]
+"""Agent name to its saved state, counters and wake-ups, as plain data."""
+
+
+class Report(NamedTuple):
+    """What a host has to say after a round."""
+
+    outbound: dict[str, list[Message]]
+    """Mail for other hosts, by host."""
+    due: bool
+    """Whether own agents have mail for the next round of this minute."""
+    next_wake: int | None
+    """The next minute at which an own agent wants to be woken."""
+    waits: bool
+    """Whether an own agent waits for an answer."""
+    handled: int
+    """Messages handled since the league's call."""
+    minute: int
+    round: int
+    """The last round that was worked, and its minute."""
+    journal: list[JournalRow]
+    """Answers that cannot be computed again; to be written at once."""
+
+
+Later = list[tuple[int, Message]]
+"""Mail that may wait for the end of the day, each with the round in which it was sent."""
+
+
+class DayApart(NamedTuple):
+    """What a host has to say after a day without the other hosts."""
+
+    kept: bool
+    """Whether it was a day like any other: nobody here needed another host."""
+    later: dict[str, Later]
+    """Silent mail, by host (also for this one)."""
+    next_wake: int | None
+    handled: int
+
+
+class DayRecords(NamedTuple):
+    """A host's log rows of a day, its agents' states and its counters; see ``services.runs``."""
+
+    messages: list[tuple[Any, ...]]
+    events: list[tuple[Any, ...]]
+    ledger: list[tuple[Any, ...]]
+    metrics: list[tuple[Any, ...]]
+    saved: Saved
+    counters: dict[str, int]
+    host: str
+    handled: int
+    """Messages that the host's agents have handled, each with its timing."""
+    unhandled: int
+    """Messages that nobody will handle, as an event tells."""
+    timings: bytes | None
+    """When the agents handled what they did; see ``services.telemetry.timings``."""
+    spans: list[SpanRow]
+    """What users' code has traced itself; see ``services.telemetry.handling``."""
