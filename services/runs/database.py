@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,15 +53,58 @@ def configure(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
 
+_opened: Counter[tuple[int, int]] = Counter()
+"""How many connections of this process each database has, by device and inode."""
+_opening = threading.Lock()
+
+
+class _Counted(sqlite3.Connection):
+    """A connection that is known while it is open.
+
+    POSIX lets go of all locks that a process has on a file as soon as it closes any descriptor of
+    that file. So nobody here may open, and close, a database past SQLite while a connection to it
+    is open: other processes would take it for abandoned, and clear its write-ahead log away.
+    """
+
+    file: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Closes it; may be repeated."""
+        super().close()
+        file, self.file = self.file, None
+        if file is not None:
+            with _opening:
+                _opened[file] -= 1
+
+
+def _connect(path: Path, address: str) -> sqlite3.Connection:
+    with _opening:
+        connection = sqlite3.connect(
+            address,
+            uri=True,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Counted,
+        )
+        connection.file = _identity(path)
+        if connection.file is not None:
+            _opened[connection.file] += 1
+    return connection
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
 def connect_to_write(path: Path) -> sqlite3.Connection:
     """A connection in which every transaction is begun by hand."""
-    connection = sqlite3.connect(
-        path.resolve().as_uri(),  # an address, so that others may be attached by theirs
-        uri=True,
-        timeout=_BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    # An address, so that others may be attached by theirs.
+    connection = _connect(path, path.resolve().as_uri())
     try:
         configure(connection, path)
     except BaseException:
@@ -85,13 +130,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        reading_address(path),
-        uri=True,
-        timeout=_BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    return _connect(path, reading_address(path))
 
 
 def reading_address(path: Path) -> str:
@@ -206,6 +245,13 @@ def _explain(path: Path, error: sqlite3.Error, then: str) -> str | None:
 
 def _check_whole(path: Path) -> None:
     """Compares the file's length with what its header says, which SQLite does only in pages."""
+    with _opening:
+        # Whoever has a connection has looked already, and would lose its locks by looking again.
+        if _opened[_identity(path) or (0, 0)] <= 0:
+            _compare_lengths(path)
+
+
+def _compare_lengths(path: Path) -> None:
     try:
         with path.open("rb") as file:
             header = file.read(100)

@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def start_writing(folder: Path, days: int) -> "subprocess.Popen[str]":
+def start_writing(folder: Path, days: int, *more: str) -> "subprocess.Popen[str]":
     """Starts a writer and waits until it has the run."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.services.runs.writing_process", str(folder), str(days)],
+        [sys.executable, "-m", "tests.services.runs.writing_process", str(folder), str(days), *more],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,

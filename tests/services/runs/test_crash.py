@@ -84,3 +84,17 @@ def _after_steps(store: RunStore, steps: int, then: "object") -> None:
             then()  # type: ignore[operator]
 
     store._connection.set_progress_handler(count, 1)
+
+
+def test_a_writer_that_reads_its_own_run_loses_nothing_to_another_reader(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    process = start_writing(folder, 100_000, "and reads")
+    seen = []
+    until = time.monotonic() + 2.0
+    while time.monotonic() < until:
+        seen.append(Run(folder).day or 0)  # the last reader to leave must not clear the log away
+        assert (folder / "run.db-shm").exists()
+    said = kill(process)
+    assert seen == sorted(seen) and seen[-1] > 5
+    assert said and Run(folder).day in (said[-1], said[-1] + 1)
+    assert Run(folder).verify()
