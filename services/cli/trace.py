@@ -221,7 +221,8 @@ FIND_EXAMPLE = """Examples:
   hanse trace RUN find --where "json_extract(body, '$.amount') > 500"
 
 Columns for --where: day, minute (of the run), time (09:30), agent, peer, kind (message, action,
-event or span), name (type, command or kind), id, cause (a message's id), body (JSON).
+event or span), name (type, command or kind), id, cause (a message's id), duration (ms) and status
+(UNSET, OK, ERROR) of spans, body (JSON).
 """
 
 

@@ -64,12 +64,18 @@ def _step(step: Step, began: int | None, day: int | None = None) -> Text:
         told: list[tuple[str, str] | str] = [(agent, "bold"), rest[len(agent) :]]
     else:
         told = [rest]
-    if step.refused:
-        before, mark, reason = "".join(t if isinstance(t, str) else "" for t in told).partition(
-            ": refused, "
-        )
-        told = [(agent, "bold"), before, (f"{mark}{reason}", "red")]
+    if step.refused or step.failed:
+        told = [*told[:-1], *_red(str(told[-1]))]
     return _text((f"{at}  ", "cyan"), *told, (f"   {step.id}{_wall(step, began)}", "dim"))
+
+
+def _red(told: str) -> list[tuple[str, str] | str]:
+    """A sentence whose end, from the refusal or the error on, is red."""
+    from services.telemetry.inspection.words import FAILED
+
+    mark = ": refused, " if ": refused, " in told else FAILED
+    before, mark, reason = told.partition(mark)
+    return [before, (f"{mark}{reason}", "red")]
 
 
 def _grow(tree: Tree, nodes: Iterable[Node], began: int | None, day: int | None) -> None:
@@ -148,12 +154,9 @@ def _line(line: Line) -> Text:
 
     at = (f"  {time_of_day(line.minute)}  ", "cyan")
     who = "" if line.own else "· "
-    if line.refused:
-        told, mark, reason = line.words.partition(": refused, ")
-        parts: list[tuple[str, str] | str] = [told, (f"{mark}{reason}", "red")]
-        parts += [f"; {note}" for note in line.notes]
-    else:
-        parts = [line.words]
+    parts: list[tuple[str, str] | str] = [line.words]
+    if line.refused or line.failed:
+        parts = [*_red(line.words), *(f"; {note}" for note in line.notes)]
     ids = line.ids[0] if len(line.ids) == 1 else f"{line.ids[0]} and {len(line.ids) - 1} more"
     return _text(at, who, *parts, (f"   {ids}", "dim"))
 
@@ -163,11 +166,12 @@ def show_found(found: Sequence[Found]) -> None:
     from services.telemetry.inspection.words import short
 
     for row in found:
+        told = short(row.words())
         _print(
             _text(
                 (f"day {row.day} {row.time}  ", "cyan"),
                 (f"{row.name}  ", "magenta"),
-                short(row.words()),
+                *(_red(told) if row.failed else [told]),
                 (f"   {row.id}", "dim"),
             )
         )
@@ -306,7 +310,11 @@ def show_summary(found: Summary) -> None:
 def _trouble(found: Summary) -> None:
     for line in found.troubles[:_HANDLERS]:
         _print(_text(f"trouble: {line}"))
-    if not found.troubles:
+    for line in found.errors[:_HANDLERS]:
+        _print(_text(f"errors: {line}"))
+    if len(found.errors) > _HANDLERS:
+        say(f"errors: {len(found.errors) - _HANDLERS} more kinds; see find --kind trouble")
+    if not found.troubles and not found.errors:
         say("no errors, no missed turns")
     refused = sorted(found.refused.items(), key=lambda entry: -entry[1][1])
     if refused:

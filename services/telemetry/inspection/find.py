@@ -25,6 +25,8 @@ COLUMNS: Final = (
     "name",
     "id",
     "cause",
+    "duration",
+    "status",
     "body",
 )
 """The columns of the view ``trace``:
@@ -32,7 +34,8 @@ COLUMNS: Final = (
 ``day`` and ``minute`` (of the run) and ``time`` (``09:30``); ``agent``, who sent or did it, and
 ``peer``, to whom; ``kind``: ``message``, ``action`` (a firm's command with its outcome), ``event``
 or ``span``; ``name``: the message's type, the command, the event's kind or the span's name; ``id``
-and ``cause``, the id of the message that it comes from; ``body``, JSON text.
+and ``cause``, the id of the message that it comes from; of spans ``duration``, in milliseconds, and
+``status``: ``UNSET``, ``OK`` or ``ERROR``; ``body``, JSON text.
 """
 
 SECONDS: Final = 10.0
@@ -72,7 +75,7 @@ _TROUBLES: Final = (
 )
 _ALIASES: Final = {
     "refused": "(kind = 'action' AND instr(body, '\"status\":\"error\"'))",
-    "trouble": f"(kind = 'event' AND name IN {_TROUBLES})",
+    "trouble": f"(kind = 'event' AND name IN {_TROUBLES} OR kind = 'span' AND status = 'ERROR')",
 }
 """What one may ask for besides a kind or a name."""
 
@@ -89,7 +92,16 @@ class Found(NamedTuple):
     name: str
     id: str
     cause: str | None
+    duration: float | None
+    """Milliseconds; None for anything but a span."""
+    status: str | None
+    """``UNSET``, ``OK`` or ``ERROR``; None for anything but a span."""
     body: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a span with status ERROR."""
+        return self.status == "ERROR"
 
     def words(self) -> str:
         """The row as a sentence."""
@@ -97,7 +109,10 @@ class Found(NamedTuple):
         if self.kind == "message":
             return words.message(self.name, self.agent, self.peer, facts)
         if self.kind == "span":
-            return f"{self.agent or 'the league'}: span {self.name}"
+            attributes = facts.get("attributes")
+            error = attributes.get("error.type", "") if isinstance(attributes, dict) else ""
+            told = words.span(self.name, self.duration, self.status, error)
+            return f"{self.agent or 'the league'}: {told}"
         return words.event("action" if self.kind == "action" else self.name, self.agent, facts)
 
     def document(self) -> dict[str, Any]:
@@ -122,7 +137,8 @@ def find(
         run: The run.
         agent: Who sent or received, did or met it.
         kind: A kind or a name: ``message``, ``deal``, ``make_offer``, ``letter``, ...; or
-            ``refused`` (commands) or ``trouble`` (errors, missed turns, lost mail).
+            ``refused`` (commands) or ``trouble`` (errors, own spans that failed, missed turns,
+            lost mail).
         days: Only these.
         text: What the body has to contain, upper or lower case.
         where: A condition in SQL over the columns of the view (`COLUMNS`).
@@ -165,20 +181,23 @@ def _source(connection: sqlite3.Connection, days: range | None) -> str:
     parts = [
         f"SELECT minute / {MINUTES_PER_DAY} AS day, minute, {_TIME} AS time, sender AS agent,"
         f" recipient AS peer, 'message' AS kind, type AS name, {_ID} AS id,"
-        " coalesce(cause, in_reply_to) AS cause, body, round, rowid AS place"
+        " coalesce(cause, in_reply_to) AS cause, NULL AS duration, NULL AS status, body,"
+        " round, rowid AS place"
         f" FROM messages WHERE {messages}",
         f"SELECT minute / {MINUTES_PER_DAY}, minute, {_TIME},"
         " CASE subject WHEN '' THEN agent ELSE subject END,"
         " CASE subject WHEN '' THEN '' ELSE agent END,"
         " CASE kind WHEN 'action' THEN 'action' ELSE 'event' END,"
         f" CASE WHEN kind = 'action' AND instr(body, '{_TOOL}') THEN {_NAME} ELSE kind END,"
-        f" agent || '!' || ordinal, cause, body, round, rowid FROM events WHERE {events}",
+        f" agent || '!' || ordinal, cause, NULL, NULL, body, round, rowid FROM events"
+        f" WHERE {events}",
     ]
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     if "spans" in names:
         span = (
             f"SELECT minute / {MINUTES_PER_DAY}, minute, {_TIME}, agent, '', 'span', name,"
-            " span_id, parent_id, body, 0, 0 FROM spans"
+            " span_id, parent_id, CASE WHEN began THEN (ended - began) / 1e6 END, status, body, 0,"
+            " began FROM spans"
         )
         if days is not None:  # by the minute: a checkpoint is recorded with the day after
             first, last = first_minute(days.start), first_minute(days.stop)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from services.messages import MINUTES_PER_DAY
 from services.telemetry.inspection import words
+from services.telemetry.inspection.own import OwnSpan, OwnSpans, own_spans, wake_name
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
 
@@ -41,6 +42,8 @@ class Step(NamedTuple):
     refused: bool = False
     wall: int | None = None
     """Nanoseconds since 1970 at which it was begun; None if nobody has noted them."""
+    failed: bool = False
+    """Whether it is an own span with status ERROR."""
 
     def document(self, began: int | None = None) -> dict[str, Any]:
         """The step for ``--json``; with the seconds since ``began`` (nanoseconds since 1970)."""
@@ -54,6 +57,7 @@ class Step(NamedTuple):
             "words": self.words,
             "money": self.money,
             "refused": self.refused,
+            "failed": self.failed,
             "wall_seconds": wall,
         }
 
@@ -141,6 +145,12 @@ def of_event(event: LoggedEvent, day: TraceDay | None = None) -> Step:
     )
 
 
+def of_span(span: OwnSpan) -> Step:
+    """An agent's own span as a step."""
+    told = f"{span.agent} {span.words}"
+    return Step(span.id, span.minute, span.agent, told, failed=span.failed)
+
+
 def outcome(day: TraceDay, message: SentMessage) -> LoggedEvent | None:
     """What an exchange has noted of a command; None if the message is no command."""
     for event in day.events_because_of(message.id):
@@ -201,6 +211,9 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
     at: SentMessage | None = message
     while at is not None and at.id not in seen:
         seen.add(at.id)
+        if at is not message:
+            spans = own_spans(reader.identity, reader.day(at.day)).of_messages.get(at.id, ())
+            steps += [of_span(span) for span in reversed(spans)]
         if not _goes_on(at) or at is message:
             steps.append(of_message(reader.day(at.day), at))
         source = at.source
@@ -216,11 +229,25 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
 def effects(reader: TraceReader, message: SentMessage, limits: Limits) -> Node:
     """What a message led to on its day, as a tree whose root is the message."""
     day = reader.day(message.day)
-    children = _sides(day, message, limits, limits.depth)
+    spans = own_spans(reader.identity, day)
+    children = _sides(day, spans, message, limits, limits.depth)
     following = _next(day, message)
     if following is not None:
-        children += _thread(day, following, limits, limits.depth - 1)
+        children += _thread(day, spans, following, limits, limits.depth - 1)
     return _node(of_message(day, message), children, limits)
+
+
+def of_wake(reader: TraceReader, span: OwnSpan, limits: Limits) -> Node:
+    """A wake-up in which an own span lies, with all its spans and what its agent sent in it."""
+    day = reader.day(span.minute // MINUTES_PER_DAY)
+    spans = own_spans(reader.identity, day)
+    told = Step(wake_name(span), span.minute, span.agent, f"{span.agent} is woken")
+    children = [Node(of_span(s), []) for s in spans.of_wakes.get((span.agent, span.minute), ())]
+    for sent in day.messages:
+        if sent.minute == span.minute and sent.sender == span.agent and sent.source is None:
+            below = _sides(day, spans, sent, limits, limits.depth - 1)
+            children.append(_node(of_message(day, sent), below, limits))
+    return _node(told, children, limits)
 
 
 def _node(step: Step, children: list[Node], limits: Limits) -> Node:
@@ -230,12 +257,14 @@ def _node(step: Step, children: list[Node], limits: Limits) -> Node:
     return Node(step, children[: limits.children], more)
 
 
-def _thread(day: TraceDay, first: SentMessage, limits: Limits, depth: int) -> list[Node]:
+def _thread(
+    day: TraceDay, spans: OwnSpans, first: SentMessage, limits: Limits, depth: int
+) -> list[Node]:
     """What an agent does from a message on, step by step, each with what came of it."""
     nodes = []
     at: SentMessage | None = first
     while at is not None:
-        sides = _sides(day, at, limits, depth)
+        sides = _sides(day, spans, at, limits, depth)
         if sides or limits.formalities or not _is_formality(day, at):
             nodes.append(_node(of_message(day, at), sides, limits))
         at = _next(day, at)
@@ -264,12 +293,15 @@ def _next(day: TraceDay, message: SentMessage) -> SentMessage | None:
     return answers[0] if answers else None
 
 
-def _sides(day: TraceDay, message: SentMessage, limits: Limits, depth: int) -> list[Node]:
+def _sides(
+    day: TraceDay, spans: OwnSpans, message: SentMessage, limits: Limits, depth: int
+) -> list[Node]:
     """What came of a message, apart from its sender's going on."""
     if depth <= 0:
         return []
     own, following = outcome(day, message), _next(day, message)
-    nodes = [
+    nodes = _thoughts(spans, message)
+    nodes += [
         Node(of_event(event, day), [])
         for event in day.events_because_of(message.id)
         if event is not own and not (own is not None and event.kind in SAID_BY_COMMAND)
@@ -278,22 +310,32 @@ def _sides(day: TraceDay, message: SentMessage, limits: Limits, depth: int) -> l
         if sent is following:
             continue
         if sent.recipient == message.sender and _goes_on(sent):
-            nodes += _besides(day, sent, following, limits, depth)
+            nodes += _besides(day, spans, sent, following, limits, depth)
             continue
-        children = _sides(day, sent, limits, depth - 1)
+        children = _sides(day, spans, sent, limits, depth - 1)
         answer = _next(day, sent) if sent.type == "turn" else None
         if answer is not None and depth > 1:
-            children += _thread(day, answer, limits, depth - 1)
+            children += _thread(day, spans, answer, limits, depth - 1)
         nodes.append(_node(of_message(day, sent), children, limits))
     return nodes
 
 
+def _thoughts(spans: OwnSpans, message: SentMessage) -> list[Node]:
+    """The own spans of whoever handled a message."""
+    return [Node(of_span(span), []) for span in spans.of_messages.get(message.id, ())]
+
+
 def _besides(
-    day: TraceDay, turn: SentMessage, following: SentMessage | None, limits: Limits, depth: int
+    day: TraceDay,
+    spans: OwnSpans,
+    turn: SentMessage,
+    following: SentMessage | None,
+    limits: Limits,
+    depth: int,
 ) -> list[Node]:
-    """What a firm sends at a turn besides its command, to a controller perhaps."""
-    return [
-        _node(of_message(day, sent), _sides(day, sent, limits, depth - 1), limits)
+    """What a firm does at a turn besides its command: own spans, words to a controller perhaps."""
+    return _thoughts(spans, turn) + [
+        _node(of_message(day, sent), _sides(day, spans, sent, limits, depth - 1), limits)
         for sent in day.sent_because_of(turn.id)
         if sent is not following
     ]

@@ -10,6 +10,7 @@ from services.errors import HanseError
 from services.telemetry.inspection import goods, orders, steps, words
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.goods import Evening
+from services.telemetry.inspection.own import OwnSpan, own_spans
 from services.telemetry.inspection.shortages import LOOKED_BACK, Bid, Shortage, shortages
 from services.telemetry.inspection.targets import unknown_agent
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
@@ -28,6 +29,9 @@ _Listings = set[tuple[str, str]]
 _Try = tuple[LoggedEvent, dict[str, Any], dict[str, Any]]
 
 
+_TOLD: Final = ("words", "own", "refused", "failed", "ids", "notes")
+
+
 class Line(NamedTuple):
     """Something in a day of an agent."""
 
@@ -40,13 +44,15 @@ class Line(NamedTuple):
     """The messages or the event."""
     notes: list[str]
     """What else is known about a refusal."""
+    failed: bool = False
+    """Whether it is an own span with status ERROR."""
 
     def document(self) -> dict[str, Any]:
         """The line for ``--json``."""
         return {
             "minute": self.minute,
             "time": words.time_of_day(self.minute),
-            **{name: getattr(self, name) for name in ("words", "own", "refused", "ids", "notes")},
+            **{name: getattr(self, name) for name in _TOLD},
         }
 
 
@@ -186,6 +192,10 @@ def _lines(
     """The lines of a day in order; views that follow each other share one."""
     found: list[tuple[int, int, int, Line]] = []
     heard = set()
+    spans = own_spans(reader.identity, day)
+    for (woken, minute), several in spans.of_wakes.items():
+        if woken == agent:
+            found += [(minute, -1, 0, _thought(span)) for span in several]
     for place, message in enumerate(day.messages):
         line = None
         if message.sender == agent:
@@ -195,6 +205,9 @@ def _lines(
         if line is not None:
             found.append((message.minute, message.round, place, line))
             heard.update(line.ids)
+        if message.recipient == agent:
+            for span in spans.of_messages.get(message.id, ()):
+                found.append((message.minute, message.round, place, _thought(span)))
     after = len(day.messages)
     for place, event in enumerate(day.events, after):
         line = _happened(day, event, agent, own_listings)
@@ -202,6 +215,10 @@ def _lines(
             found.append((event.minute, event.round, place, line))
     found.sort(key=lambda entry: entry[:3])
     yield from _joined([line for *_, line in found])
+
+
+def _thought(span: OwnSpan) -> Line:
+    return Line(span.minute, span.words, True, False, [span.id], [], span.failed)
 
 
 def _said(reader: TraceReader, day: TraceDay, message: SentMessage) -> Line | None:

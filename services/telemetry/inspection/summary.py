@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from services.runs.troubles import refusals, troubles
 from services.telemetry.completeness import count
+from services.telemetry.inspection.own import own_spans
 from services.telemetry.inspection.targets import exchanges
 from services.telemetry.logged import TraceDay
 from services.telemetry.reader import TraceReader
@@ -52,6 +53,8 @@ class Summary(NamedTuple):
     handlers: list[Handler]
     """The slowest first, by the 99th percentile; empty if the run has no timings."""
     troubles: list[str]
+    errors: list[str]
+    """Own spans that failed, the most frequent first."""
     refused: dict[str, tuple[int, int, str]]
     """Firms' commands, how many were refused, and the most frequent code."""
     pairs: list[Pair]
@@ -92,6 +95,7 @@ def summary(
     missing, doubtful = Counter[str](), Counter[str]()
     messages = events = expected = found = 0
     traces: set[int] = set()
+    errors = Counter[str]()
     walls: list[tuple[int, int]] = []
     for day in days:
         logged = reader.day(day)
@@ -107,6 +111,7 @@ def summary(
         for span in derive(reader, day):
             kinds[span.name.partition(" ")[0]] += 1
             traces.add(span.trace_id)
+        errors.update(_errors(reader, logged))
         counted = count(reader, day)
         expected, found = expected + counted.expected, found + counted.found
         missing += counted.missing
@@ -123,6 +128,10 @@ def summary(
         kinds=dict(kinds.most_common()),
         handlers=sorted(handlers, key=lambda handler: -handler.p99),
         troubles=[f"{trouble.agent}: {trouble}" for trouble in troubles(reader.run)],
+        errors=[
+            f"{error} ({times:,} times)" if times > 1 else error
+            for error, times in errors.most_common()
+        ],
         refused={
             firm: (of.commands, of.refused, of.code)
             for firm, of in sorted(refusals(reader.run).items())
@@ -139,6 +148,17 @@ def summary(
         missing=dict(missing),
         doubtful=dict(doubtful),
     )
+
+
+def _errors(reader: TraceReader, logged: TraceDay) -> list[str]:
+    """The own spans of a day that failed, each in a line."""
+    spans = own_spans(reader.identity, logged)
+    return [
+        f"{span.agent}: span {span.name}" + (f": {span.error}" if span.error else "")
+        for several in (*spans.of_messages.values(), *spans.of_wakes.values())
+        for span in several
+        if span.failed
+    ]
 
 
 def _wall(logged: TraceDay) -> list[tuple[int, int]]:

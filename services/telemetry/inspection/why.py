@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from services.errors import HanseError
+from services.messages import MINUTES_PER_DAY
 from services.telemetry.inspection import orders, prices, steps, words
 from services.telemetry.inspection.explanation import Cause, Explanation, began, titled
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.orders import Order
+from services.telemetry.inspection.own import OwnSpan, is_span_id, locate_span
 from services.telemetry.inspection.payments import last_payment, payment_notes
 from services.telemetry.inspection.steps import Limits, Step
 from services.telemetry.inspection.targets import Paper, event_named, exchanges, locate
@@ -22,7 +24,8 @@ def why(
     Args:
         reader: The run.
         id: ``farmer_A#12``, ``L5``, ``O33``, ``D12``, ``I7``, ``D12@exchange_Visby``; or an
-            event's, ``exchange!118``, which stands for the command or the order that it is of.
+            event's, ``exchange!118``, which stands for the command or the order that it is of; or
+            an own span's, 16 hexadecimal digits, which stands for the message it lies under.
         town: Whose paper it is, where several towns have one of that number.
         limits: How much is told.
 
@@ -30,6 +33,8 @@ def why(
         HanseError: There is no such thing, or several.
     """
     limits = limits or Limits()
+    if is_span_id(id):
+        return _span(reader, locate_span(reader, id), limits)
     event = event_named(reader, id)
     if event is not None:
         return _event(reader, event, limits)
@@ -56,6 +61,36 @@ def _event(reader: TraceReader, event: LoggedEvent, limits: Limits) -> Explanati
     if message is None:
         raise HanseError(f"{titled(event)}: it came with the time of day, not by anybody's message")
     return _message(reader, message, limits)
+
+
+def _span(reader: TraceReader, found: OwnSpan | SentMessage, limits: Limits) -> Explanation:
+    """By the message or the wake-up under which it lies."""
+    if isinstance(found, SentMessage):
+        return _message(reader, found, limits)
+    lines = []
+    if found.message is None:
+        below = steps.of_wake(reader, found, limits)
+        lines.append(f"it lies under the wake-up of {found.agent} at {words.when(found.minute)}")
+        order: list[Step] = []
+        causes: list[Cause] = []
+    else:
+        day = reader.day(found.minute // MINUTES_PER_DAY)
+        message = day.by_id[found.message]
+        told = _message(reader, message, limits)
+        order, causes = told.order, told.causes
+        below = told.effects or steps.effects(reader, message, limits)
+        lines.append(f"it lies under {message.id}: {steps.of_message(day, message).words}")
+    return Explanation(
+        found.id,
+        "span",
+        f"{words.when(found.minute)}: {steps.of_span(found).words}",
+        lines,
+        order,
+        [],
+        causes,
+        below,
+        began(reader),
+    )
 
 
 def _message(reader: TraceReader, message: SentMessage, limits: Limits) -> Explanation:

@@ -16,6 +16,9 @@ from services.messages import MINUTES_PER_DAY
 
 Facts = Mapping[str, Any]
 
+FAILED: Final = ": ERROR"
+"""Behind a span that failed."""
+
 _LONGEST: Final = 160
 """Characters of somebody's text that a line quotes."""
 
@@ -60,6 +63,16 @@ def refusal(code: object) -> str:
     """Why a command was refused, in words and with its code."""
     meaning = REFUSALS.get(str(code))
     return f"{meaning} ({code})" if meaning else str(code)
+
+
+def span(name: str, milliseconds: float | None, status: str | None, error: object = "") -> str:
+    """``span think 3.7 ms``, with ``: ERROR, no idea`` if it failed."""
+    text = f"span {short(name)}"
+    if milliseconds is not None:
+        text += f" {milliseconds:,.1f} ms" if milliseconds >= 1 else f" {milliseconds:.3f} ms"
+    if status == "ERROR":
+        text += f"{FAILED}, {short(error)}" if error else FAILED
+    return text
 
 
 def command(tool: str, args: Facts, new_id: object = None) -> str:
