@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from services.messages import MINUTES_PER_DAY
 from services.runs import Run
 from services.runs.bodies import body_of
 from services.telemetry.inspection import words
@@ -86,6 +87,33 @@ def figures(run: Run, agent: str) -> dict[int, dict[str, Any]]:
     """
     rows = run.rows("metrics", "agent = ?", (agent,))
     return {day: body for day, _, text in rows if _is_firms(body := body_of(text) or {})}
+
+
+def out_since(
+    run: Run, agent: str, item: str, known: dict[int, dict[str, Any]], before: int
+) -> int | None:
+    """The day on which a firm last ran out of an item before a day; None if it never had any.
+
+    Args:
+        run: The run.
+        agent: The firm.
+        item: What.
+        known: What `figures` says.
+        before: Only days before this one count.
+    """
+    held = [day + 1 for day in known if day < before and known[day]["stock"].get(item)]
+    # What was made and sold on one day is in no evening's books.
+    rows = run.rows(
+        "events",
+        "kind IN ('deal', 'consumer_sale', 'spoilage', 'return', 'trade')"
+        " AND instr(body, ?) AND instr(body, ?)",
+        (f'"{item}"', f'"{agent}"'),
+        days=range(before),
+    )
+    for row in rows:
+        event = LoggedEvent(row[0] // MINUTES_PER_DAY, *row)
+        held += [event.day for what, flow in _flows(agent, event) if what == item and flow.kg < 0]
+    return min(max(held), before) if held else None
 
 
 def _is_firms(body: dict[str, Any]) -> bool:

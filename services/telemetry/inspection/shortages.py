@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from services.economy.catalogue import standard_catalogue
 from services.telemetry.inspection import words
 from services.telemetry.inspection.goods import Evening, Flow, Shelf
 
 LOOKED_BACK = 3
 """Days of what came in, and of bids, that are told of."""
+_LONGEST: Final = 7
+"""The same where a firm was out of something for longer."""
+# A run may change the figures of these, but not what becomes of what.
+_RECIPES: Final = tuple(standard_catalogue().recipes.values())
+ROASTS: Final = tuple(recipe.output for recipe in _RECIPES)
+"""What roasters make, the most common first."""
 
 
 class Bid(NamedTuple):
@@ -47,38 +54,76 @@ def shortages(evenings: Mapping[int, Evening], bids: Sequence[Bid], days: range)
         bids: How it tried to buy on these days.
         days: The days to tell of.
     """
-    roasted = sorted(
-        {
-            shelf.item
-            for evening in evenings.values()
-            for shelf in evening.shelves
-            if any(flow.how == "roasted" for flow in shelf.flows)
-        }
-    )
     found = []
     for day in days:
         for shelf in evenings[day].shelves if day in evenings else ():
             if not (shelf.ran_out and any(f.kg < 0 and f.how != "roasted" for f in shelf.flows)):
                 continue
             back = range(day - LOOKED_BACK + 1, day + 1)
-            details = []
-            for item in _sources(shelf.item, roasted):
-                details.append(_came_in(item, back, evenings))
-                if evenings[day].role != "farmer":
-                    details.append(_tried(item, back, bids))
+            details = _supply(shelf.item, back, evenings, bids)
             found.append(Shortage(day, shelf.item, _told(day, shelf), details))
     return found
 
 
-def _sources(item: str, roasted: Sequence[str]) -> list[str]:
-    """What an item is made of; the item itself if it is not roasted here.
+def standing(
+    agent: str,
+    item: str,
+    since: int | None,
+    evenings: Mapping[int, Evening],
+    bids: Sequence[Bid],
+    days: range,
+) -> Shortage | None:
+    """Something that a firm was out of before some days, and still was on the first of them.
 
-    Items that are made of each other share their names but for the first word.
+    Args:
+        agent: The firm.
+        item: What.
+        since: The day on which it had run out; None if it had never had any.
+        evenings: The firm's evenings by day; some days before the first, too.
+        bids: How it tried to buy on these days.
+        days: The days to tell of.
     """
-    if not roasted or item in roasted:
-        return [item]
-    kind = item.partition("_")[2]
-    return [source for source in roasted if source.partition("_")[2] == kind] or list(roasted)
+    out = [day for day in days if day in evenings and not _had(evenings[day], item)]
+    first = [day for day, expected in zip(out, days, strict=False) if day == expected]
+    if not first or (since is None and len(first) < len(days)):
+        return None
+    goods = words.goods(item)
+    told = f"{agent} has had no {goods} since day {since}"
+    if since is None:
+        told = f"{agent} has had no {goods} since the beginning"
+    if len(first) < len(days):
+        told += f", until day {first[-1] + 1}"
+    back = range(max(days[0] - LOOKED_BACK + 1, first[-1] - _LONGEST + 1), first[-1] + 1)
+    details = _supply(item, back, evenings, bids)
+    for source in _sources(item, evenings[first[-1]].role):
+        if source != item:
+            left = sum(s.left for s in evenings[first[-1]].shelves if s.item == source)
+            kg = f"{left:,} kg" if left else "none"
+            line = f"{words.goods(source)} in its store on the evening of day {first[-1]}: {kg}"
+            details.append(line)
+    return Shortage(days[0], item, told, details)
+
+
+def _had(evening: Evening, item: str) -> bool:
+    return any(shelf.item == item for shelf in evening.shelves)
+
+
+def _supply(
+    item: str, back: range, evenings: Mapping[int, Evening], bids: Sequence[Bid]
+) -> list[str]:
+    """What came in of what an item is made of, and how the firm tried to buy it."""
+    role, details = evenings[back[-1]].role, []
+    for source in _sources(item, role):
+        details.append(_came_in(source, back, evenings))
+        if role != "farmer":
+            details.append(_tried(source, back, bids))
+    return details
+
+
+def _sources(item: str, role: str) -> list[str]:
+    """What an item is made of by a firm of a role; the item itself if it only buys and sells it."""
+    made = [recipe.source for recipe in _RECIPES if recipe.output == item]
+    return made if made and role == "roaster" else [item]
 
 
 def _told(day: int, shelf: Shelf) -> str:
@@ -94,17 +139,21 @@ def _flow(flow: Flow) -> str:
 
 
 def _came_in(item: str, days: range, evenings: Mapping[int, Evening]) -> str:
-    parts = []
+    spans: list[tuple[int, list[int]]] = []
     for day in days:
         if day in evenings:
-            kg = sum(
-                flow.kg
-                for shelf in evenings[day].shelves
-                if shelf.item == item
-                for flow in shelf.flows
-                if flow.kg > 0
-            )
-            parts.append(f"{f'{kg:,} kg' if kg else 'none'} on day {day}")
+            shelves = [shelf for shelf in evenings[day].shelves if shelf.item == item]
+            kg = sum(flow.kg for shelf in shelves for flow in shelf.flows if flow.kg > 0)
+            if kg or not spans or spans[-1][0]:
+                spans.append((kg, []))
+            spans[-1][1].append(day)
+    parts = []
+    for kg, span in spans:
+        amount = f"{kg:,} kg" if kg else "none"
+        if len(span) > 2:
+            parts.append(f"{amount} on days {span[0]} to {span[-1]}")
+        else:
+            parts += [f"{amount} on day {day}" for day in span]
     return f"{words.goods(item)} came in: {', '.join(parts)}"
 
 

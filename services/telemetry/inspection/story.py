@@ -11,7 +11,14 @@ from services.telemetry.inspection import goods, orders, steps, words
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.goods import Evening
 from services.telemetry.inspection.own import OwnSpan, own_spans
-from services.telemetry.inspection.shortages import LOOKED_BACK, Bid, Shortage, shortages
+from services.telemetry.inspection.shortages import (
+    LOOKED_BACK,
+    ROASTS,
+    Bid,
+    Shortage,
+    shortages,
+    standing,
+)
 from services.telemetry.inspection.targets import unknown_agent
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
@@ -128,8 +135,21 @@ def story(reader: TraceReader, agent: str, days: range) -> Story:
     if not known and not any(day.lines for day in told):
         unknown_agent(reader, agent)
     role = str(next(iter(known.values())).get("role", "")) if known else ""
-    short = shortages(evenings, _bids(reader, tried, back), chosen)
-    return Story(agent, role, told, short)
+    bids = _bids(reader, tried, back)
+    short = []
+    for item in _sells(role, known, chosen.start) if evenings else ():
+        since = goods.out_since(reader.run, agent, item, known, chosen.start)
+        out = standing(agent, item, since, evenings, bids, chosen)
+        short += [] if out is None else [out]
+    return Story(agent, role, told, [*short, *shortages(evenings, bids, chosen)])
+
+
+def _sells(role: str, known: dict[int, dict[str, Any]], before: int) -> list[str]:
+    """What a firm had in its store before a day and did not buy only to roast it."""
+    had = {item for day in known if day < before for item, kg in known[day]["stock"].items() if kg}
+    if role == "roaster":
+        return [item for item in ROASTS if item in had] or list(ROASTS[:1])
+    return sorted(had)
 
 
 def _own_listings(reader: TraceReader, agent: str) -> _Listings:

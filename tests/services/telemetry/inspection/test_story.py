@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from services.errors import HanseError
+from services.telemetry.inspection.goods import Evening
+from services.telemetry.inspection.shortages import standing
 from services.telemetry.inspection.story import Line, Story, story
+from tests.services.telemetry.inspection.play import ROASTED
 
 
 def lines(found: Story, day: int) -> list[str]:
@@ -60,6 +63,38 @@ def test_running_out_comes_first_with_what_came_in_before(play):
 def test_what_came_in_is_told_also_of_days_before_the_first_one(play):
     whole, day = story(play, "bob", range(6)), story(play, "bob", range(2, 3))
     assert day.shortages == whole.shortages
+
+
+def test_a_firm_that_was_out_before_the_days_asked_for_says_since_when(play):
+    [shortage] = story(play, "bob", range(4, 6)).shortages
+    assert shortage.words == "bob has had no roasted coffee since day 2"
+    assert shortage.details == [
+        "green coffee came in: none on days 2 to 5",
+        "its bids for green coffee on days 2 to 5: 0 made,"
+        " 1 refused, the listing is closed (listing_closed)",
+        "green coffee in its store on the evening of day 5: none",
+    ]
+
+
+def test_a_roaster_that_has_never_roasted_lacks_green_coffee(play):
+    [shortage] = story(play, "bob", range(1)).shortages
+    assert shortage.words == "bob has had no roasted coffee since the beginning"
+    assert shortage.details[0] == "green coffee came in: none on day 0"
+
+
+def test_a_want_that_ends_within_the_days_says_when(play):
+    shortage = standing("bob", ROASTED, 1, bobs_evenings(play), [], range(1, 4))
+    assert shortage is not None
+    assert shortage.words == "bob has had no roasted coffee since day 1, until day 2"
+
+
+def test_a_firm_that_still_had_some_on_the_first_day_is_not_out_before_it(play):
+    assert standing("bob", ROASTED, 1, bobs_evenings(play), [], range(2, 4)) is None
+
+
+def bobs_evenings(play) -> dict[int, Evening]:
+    days = story(play, "bob", range(6)).days
+    return {day.day: day.evening for day in days if day.evening is not None}
 
 
 def test_an_evening_says_what_is_left_and_why(play):
