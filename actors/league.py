@@ -22,7 +22,7 @@ from actors.outcome import gather_result
 from actors.playing import Playing
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
-from actors.tracing import LeagueSpans, Telemetry, count_spans, exporting
+from actors.tracing import Exporting, LeagueSpans, Telemetry, count_spans, exporting
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
@@ -66,6 +66,7 @@ class League:
         placement: str,
         hosts: int,
         telemetry: Telemetry = TELEMETRY,
+        exporting: Exporting | None = None,
     ) -> None:
         self.config = config
         self.store = store
@@ -77,7 +78,7 @@ class League:
         """What became of the spans that were exported, once the run has ended, by exporter."""
         key = store.manifest.config_sha256 if telemetry.traced else None
         log_folder = str(store.folder.resolve()) if telemetry.log_file else None
-        self._exporting = exporting(store.manifest, store.folder, telemetry)
+        self._exporting = exporting
         self.hosts: Hosts = (
             InlineHosts(cast, self.layout, key)
             if placement == "inline"
@@ -133,8 +134,10 @@ class League:
             hosts=number,
             strategies=fingerprints(firm.strategy for firm in players.firms),
         )
-        store = RunStore.create(Path(folder), manifest)
-        return cls._open(config, store, players, placement, number, telemetry)
+        # What cannot be used is said before a folder is made.
+        with exporting(manifest, Path(folder), telemetry) as exports:
+            store = RunStore.create(Path(folder), manifest)
+            return cls._open(config, store, players, placement, number, telemetry, exports)
 
     @classmethod
     def resume(
@@ -160,14 +163,15 @@ class League:
             raise HanseError(
                 f"{folder}: the run is finished; look at it with: hanse report {folder}"
             )
-        store = RunStore.open(folder)
-        league = cls._open(config, store, players, place, number, telemetry)
-        try:
-            league._restore()
-        except BaseException:
-            league.close()
-            raise
-        return league
+        with exporting(manifest, folder, telemetry) as exports:
+            store = RunStore.open(folder)
+            league = cls._open(config, store, players, place, number, telemetry, exports)
+            try:
+                league._restore()
+            except BaseException:
+                league.close()
+                raise
+            return league
 
     @classmethod
     def _open(
@@ -178,9 +182,10 @@ class League:
         placement: str,
         hosts: int,
         telemetry: Telemetry,
+        exporting: Exporting | None,
     ) -> League:
         try:
-            return cls(config, store, cast, placement, hosts, telemetry)
+            return cls(config, store, cast, placement, hosts, telemetry, exporting)
         except BaseException:
             store.close()
             raise

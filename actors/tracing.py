@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
+from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.reports import DayRecords
@@ -23,6 +26,7 @@ from services.telemetry.identity import Identity
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from services.runs import Run
     from services.telemetry.exporting import SpanPipeline
     from services.telemetry.lane import Counts
     from services.telemetry.metrics import Metrics
@@ -31,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 10.0
 """How long the end of a run waits for those who still take spans."""
+AWAY_SECONDS = 2.0
+"""The same where nobody has taken any so far."""
 
 
 class LeagueSpans:
@@ -125,15 +131,20 @@ class Exporting:
     """Hands a run's days, as they become safe, to those who want its spans or its metrics."""
 
     def __init__(self, folder: Path, pipeline: SpanPipeline | None, metrics: Metrics) -> None:
-        from services.runs import Run
-
         self.port = metrics.port
         """Where the metrics are served, if they are."""
-        self._run = Run(folder)
+        self._folder = folder
         self._pipeline = pipeline
         self._metrics = metrics
         self._measuring = ThreadPoolExecutor(1, "metrics")
         self._held: int | None = None
+        self._complained = False
+
+    @cached_property
+    def _run(self) -> Run:
+        from services.runs import Run
+
+        return Run(self._folder)
 
     def submit(self, day: int) -> None:
         """A day is written: its spans are derived and sent in the background.
@@ -145,12 +156,25 @@ class Exporting:
         if self._metrics.wanted:
             self._measuring.submit(self._measure, day)
 
-    def close(self, timeout: float = CLOSING_SECONDS) -> dict[str, Counts]:
-        """Waits for what is under way; what became of all spans, by whom they were for."""
+    def close(self) -> dict[str, Counts]:
+        """Waits for what is under way; what became of all spans, by whom they were for.
+
+        For a collector that has not taken anything so far it does not wait long.
+        """
         self._release()
-        counts = {} if self._pipeline is None else self._pipeline.close(timeout)
-        self._measuring.shutdown(wait=True)
-        self._metrics.close()
+        counts: dict[str, Counts] = {}
+        patience = AWAY_SECONDS
+        notice = Timer(1.0, _log.warning, ("waiting for the last spans of the run to be taken",))
+        notice.daemon = True
+        notice.start()
+        try:
+            if self._pipeline is not None:
+                patience = CLOSING_SECONDS if self._pipeline.settle(AWAY_SECONDS) else 0.2
+                counts = self._pipeline.close(patience)
+            self._measuring.shutdown(wait=True)
+            self._metrics.close(min(patience, AWAY_SECONDS))
+        finally:
+            notice.cancel()
         return counts
 
     def _release(self) -> None:
@@ -160,7 +184,8 @@ class Exporting:
         day, self._held = self._held, None
         if day is not None and self._pipeline is not None:
             # A reader for each who reads: they keep days in mind, and are not for two threads.
-            self._pipeline.submit(lambda: derive(TraceReader(self._run), day))
+            run = self._run
+            self._pipeline.submit(lambda: derive(TraceReader(run), day))
 
     def _measure(self, day: int) -> None:
         from services.telemetry.day_metrics import DayMetrics
@@ -180,12 +205,17 @@ class Exporting:
                     spans_dropped={name: c.failed + c.dropped for name, c in counts.items()},
                 )
             )
-        except Exception:  # metrics are for watching: a day without them is no reason to stop
-            _log.warning("the metrics of day %d could not be taken", day, exc_info=True)
+        except Exception as error:  # metrics are for watching: they are no reason to stop
+            if not self._complained:
+                _log.warning("metrics are missing from day %d on: %s", day, error)
+            self._complained = True
 
 
-def exporting(manifest: Manifest, folder: Path, told: Telemetry) -> Exporting | None:
+@contextmanager
+def exporting(manifest: Manifest, folder: Path, told: Telemetry) -> Iterator[Exporting | None]:
     """What the environment and the caller ask for; ``None`` if nobody wants anything.
+
+    It stays open, unless what follows fails.
 
     Raises:
         HanseError: a variable of OpenTelemetry, an exporter or the port cannot be used.
@@ -203,5 +233,11 @@ def exporting(manifest: Manifest, folder: Path, told: Telemetry) -> Exporting | 
         raise
     if pipeline is None and not metrics.wanted:
         metrics.close()
-        return None
-    return Exporting(folder, pipeline, metrics)
+        yield None
+        return
+    made = Exporting(folder, pipeline, metrics)
+    try:
+        yield made
+    except BaseException:
+        made.close()
+        raise

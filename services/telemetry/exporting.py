@@ -188,6 +188,18 @@ class SpanPipeline:
             return self._final
         return {name: lane.counts() for name, lane in self._lanes.items()}
 
+    def settle(self, timeout: float) -> bool:
+        """Waits, for so many seconds at most, until nothing waits to be sent any more.
+
+        Returns:
+            Whether it is worth to wait longer: something waits, and is being taken.
+        """
+        ends = time.monotonic() + timeout
+        lanes = list(self._lanes.values())
+        while not all(lane.idle for lane in lanes) and time.monotonic() < ends:
+            time.sleep(0.02)
+        return any(not lane.idle and not lane.away for lane in lanes)
+
     def close(self, timeout: float = 30.0) -> dict[str, Counts]:
         """Sends what waits, for so many seconds at most, and gives back the final counts.
 

@@ -138,6 +138,18 @@ class Lane:
         with self._changed:
             return self._counts
 
+    @property
+    def idle(self) -> bool:
+        """Whether all that it was given has been dealt with."""
+        with self._changed:
+            return not self._backlog
+
+    @property
+    def away(self) -> bool:
+        """Whether the sink has not taken anything yet, and is in trouble."""
+        with self._changed:
+            return self._counts.exported == 0 and bool(self._sink.trouble or self._counts.reason)
+
     def finish(self) -> None:
         """Has the thread end once the backlog is empty."""
         with self._changed:

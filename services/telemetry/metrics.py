@@ -6,6 +6,7 @@ numbers need not even be gathered.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -230,7 +231,7 @@ def _few(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 CATALOGUE: Mapping[str, tuple[str, str, str]] = {
-    "hanse.day": ("gauge", "{day}", "The last virtual day that is complete"),
+    "hanse.day": ("gauge", "{day}", "The last virtual day that has been measured"),
     "hanse.messages": ("counter", "{message}", "Messages sent, by type"),
     "hanse.message.bytes": ("counter", "By", "Bytes of message bodies, by type"),
     "hanse.handler.duration": (
@@ -305,7 +306,6 @@ def _end(server: Any) -> None:
 
 
 def _otlp_reader(environ: Mapping[str, str]) -> MetricReader:
-    import logging
 
     import requests
     from opentelemetry.exporter.otlp.proto.http import Compression
@@ -316,8 +316,10 @@ def _otlp_reader(environ: Mapping[str, str]) -> MetricReader:
     from services.telemetry.otlp import OtlpSettings
 
     settings = OtlpSettings.from_environment(environ, "METRICS")
-    # What cannot be delivered is logged by the library, with the whole URL.
-    logging.getLogger(OTLPMetricExporter.__module__).addFilter(Redacting())
+    # What cannot be delivered is logged by the library, with the whole URL; every attempt, too.
+    log = logging.getLogger(OTLPMetricExporter.__module__)
+    log.addFilter(Redacting())
+    log.setLevel(logging.ERROR)
     session = requests.Session()
     session.trust_env = not settings.is_local
     exporter = OTLPMetricExporter(

@@ -10,8 +10,9 @@ ROOT = Path(__file__).parents[3]
 
 def start_writing(folder: Path, days: int, *more: str) -> "subprocess.Popen[str]":
     """Starts a writer and waits until it has the run."""
+    module = "tests.services.runs.writing_process"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.services.runs.writing_process", str(folder), str(days), *more],
+        [sys.executable, "-m", module, str(folder), str(days), *more],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
