@@ -199,8 +199,13 @@ class OwnSpans:
                 {"trace_id": f"{to.trace_id:032x}", "span_id": f"{to.span_id:016x}"}
                 for to in (link.context for link in span.links[:MOST_ITEMS])
             ]
-        if span.status.description:
-            body["attributes"].setdefault("error.type", _cut(span.status.description))
+        if span.instrumentation_scope is not None:
+            body["attributes"].setdefault("otel.scope.name", span.instrumentation_scope.name)
+        if span.status.status_code.name == "ERROR":
+            body["error"] = _cut(span.status.description or "error")
+            raised = [e.attributes or {} for e in span.events if e.name == "exception"]
+            kind = raised[-1].get("exception.type") if raised else None
+            body["attributes"].setdefault("error.type", _cut(str(kind or "_OTHER")))
         self._rows.append(
             (
                 day,

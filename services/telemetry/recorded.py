@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from services.messages import MINUTES_PER_DAY
 from services.telemetry import conventions as c
 from services.telemetry.identity import parse_traceparent
 from services.telemetry.logged import RecordedSpan, parsed
@@ -32,7 +33,11 @@ def recorded_span(row: RecordedSpan) -> Span | None:
     error = None
     attributes = _attributes(body.get("attributes"))
     if row.status == "ERROR":
-        error = str(attributes.get(c.ERROR_TYPE, "error"))
+        error = c.clipped(str(body.get("error") or attributes.get(c.ERROR_TYPE, "error")))
+    if row.agent:
+        day = row.minute // MINUTES_PER_DAY
+        where: dict[str, Value] = {c.AGENT: c.clipped(row.agent), c.DAY: day, c.MINUTE: row.minute}
+        attributes = {**where, **attributes}
     return Span(
         trace_id,
         span_id,

@@ -6,7 +6,7 @@ otherwise an ordinary ``ReadableSpan``.
 
 from __future__ import annotations
 
-import os
+import platform
 import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ def describe(manifest: Manifest) -> Resource:
             "service.version": manifest.hanse_version,
             "service.instance.id": manifest.id,
             "host.name": socket.gethostname(),
-            "os.type": os.name,
+            "os.type": platform.system().lower(),
             "telemetry.sdk.language": "python",
             "telemetry.sdk.name": "opentelemetry",
             "hanse.run": manifest.id,

@@ -172,7 +172,8 @@ def test_a_recorded_span_is_given_back() -> None:
         int("1" * 32, 16), int("2" * 16, 16), int("3" * 16, 16),
     )  # fmt: skip
     assert (span.name, span.kind, span.start, span.end) == ("mine", "CLIENT", 1, 2)
-    assert span.attributes == {"a": 1, "b": ("x", "y"), "error.type": "Oops"}
+    where = {"hanse.agent": "ann", "hanse.day": 0, "hanse.minute": 540}
+    assert span.attributes == {**where, "a": 1, "b": ("x", "y"), "error.type": "Oops"}
     assert span.events == (("tick", 7, {"n": 2}),)
     assert span.links == ((int("4" * 32, 16), int("5" * 16, 16)),)
     assert span.error == "Oops"

@@ -194,4 +194,18 @@ def test_a_league_keeps_the_spans_of_its_agents(tmp_path: Path, hosts: int) -> N
     think = next(row for row in rows if row[5] == "think" and row[0] == 1)
     assert think[4] == f"{key.span('process thinker#2'):016x}"
     assert think[3] == f"{key.trace('wake thinker@2160'):032x}"
-    assert json.loads(think[-1]) == {"attributes": {"deep": True}}
+    assert json.loads(think[-1]) == {"attributes": {"deep": True, "otel.scope.name": __name__}}
+
+
+def test_an_error_keeps_its_kind_and_its_message_apart() -> None:
+    def code() -> None:
+        with TRACER.start_as_current_span("stumble"):
+            raise ValueError("no beans: 0 kg")
+
+    spans = OwnSpans("key")
+    with pytest.raises(ValueError):
+        call(spans, code)
+    [row] = spans.take(1)
+    body = json.loads(row[-1])
+    assert (row[10], body["attributes"]["error.type"]) == ("ERROR", "ValueError")
+    assert body["error"] == "ValueError: no beans: 0 kg"
