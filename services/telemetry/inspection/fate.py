@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.telemetry.inspection import orders, words
+from services.telemetry.inspection import bids, orders, words
 from services.telemetry.logged import LoggedEvent
 from services.telemetry.reader import TraceReader
 
@@ -22,11 +22,16 @@ def refusal_notes(reader: TraceReader, action: LoggedEvent) -> list[str]:
     listing = args.get("listing_id")
     if code == "listing_closed" and isinstance(listing, str):
         return _closed(reader, action, listing)
-    if code in ("offer_exceeds_listing", "offer_qty_out_of_range") and isinstance(listing, str):
-        return _sold(reader, action, listing)
+    numbers = bids.shortfall(reader, action) if code in bids.SHORT else None
+    figures = [] if numbers is None else [numbers]
+    if code in bids.SHORT and isinstance(listing, str):
+        return _sold(reader, action, listing) + figures
     offer = args.get("offer_id")
     if isinstance(offer, str):
-        return _about_bid(reader, action, offer)
+        if code == "offer_rejected":
+            sold = bids.sold_before(reader, action.agent, offer, action.ordinal)
+            figures += [] if sold is None else [sold]
+        return _about_bid(reader, action, offer) + figures
     return []
 
 

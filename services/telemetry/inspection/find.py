@@ -13,6 +13,7 @@ from services.messages import MINUTES_PER_DAY
 from services.runs import Run, database
 from services.runs.schema import first_minute
 from services.telemetry.inspection import words
+from services.telemetry.inspection.own import error_of
 from services.telemetry.logged import parsed
 
 COLUMNS: Final = (
@@ -109,9 +110,7 @@ class Found(NamedTuple):
         if self.kind == "message":
             return words.message(self.name, self.agent, self.peer, facts)
         if self.kind == "span":
-            attributes = facts.get("attributes")
-            error = attributes.get("error.type", "") if isinstance(attributes, dict) else ""
-            told = words.span(self.name, self.duration, self.status, error)
+            told = words.span(self.name, self.duration, self.status, error_of(facts))
             return f"{self.agent or 'the league'}: {told}"
         return words.event("action" if self.kind == "action" else self.name, self.agent, facts)
 

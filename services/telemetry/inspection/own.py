@@ -105,8 +105,6 @@ def _above(row: RecordedSpan, rows: dict[str, RecordedSpan], handled: dict[str, 
 
 
 def _span(row: RecordedSpan, message: str | None) -> OwnSpan:
-    attributes = parsed(row.body).get("attributes")
-    error = attributes.get("error.type") if isinstance(attributes, dict) else None
     return OwnSpan(
         row.span_id,
         row.agent,
@@ -114,10 +112,22 @@ def _span(row: RecordedSpan, message: str | None) -> OwnSpan:
         str(row.name),
         milliseconds(row.start, row.end),
         str(row.status),
-        "" if error is None or row.status != "ERROR" else words.short(error),
+        error_of(parsed(row.body)) if row.status == "ERROR" else "",
         row.parent_id,
         message,
     )
+
+
+def error_of(facts: dict[str, Any]) -> str:
+    """What a span that failed says of it; empty if nothing."""
+    attributes = facts.get("attributes")
+    said = [facts.get("error"), attributes.get("error.type") if isinstance(attributes, dict) else 0]
+    told = [words.short(text) for text in said if isinstance(text, str) and text not in _NOTHING]
+    return told[0] if told else ""
+
+
+_NOTHING: Final = ("", "error", "_OTHER")
+"""What stands where nobody has said what went wrong."""
 
 
 def milliseconds(start: object, end: object) -> float:

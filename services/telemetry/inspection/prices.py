@@ -54,6 +54,7 @@ def price_notes(
             f"{after.listing} followed on day {after.event.day} at {words.price(after.price)}"
         )
     bids = [e for e in events if orders.is_done(e, "make_offer")]
+    refused = [e for e in events if _is_refused_bid(e)]
     deals = [e for e in events if e.kind == "deal"]
     if bids:
         firms = ", ".join(dict.fromkeys(e.subject for e in bids))
@@ -69,9 +70,26 @@ def price_notes(
         total = sum(orders.number(e, "total_price") or 0 for e in deals)
         line = f"{words.count(len(deals), 'deal')}: {kg:,.0f} kg for {words.money(total)}"
         notes.append(line + (f", {words.price(total / kg)} on average" if kg else ""))
-    if not bids and not deals:
+    if refused:
+        notes.append(_refusals(refused, "no bid was taken" if not bids else ""))
+    if not bids and not deals and not refused:
         notes.append("nobody bid on it")
     return notes
+
+
+def _is_refused_bid(event: LoggedEvent) -> bool:
+    if event.kind != "action":
+        return False
+    facts = event.facts
+    return facts.get("tool") == "make_offer" and facts.get("status") == "error"
+
+
+def _refusals(refused: list[LoggedEvent], before: str) -> str:
+    """``2 bids by bob and cid were refused, the listing is closed (listing_closed)``."""
+    firms = ", ".join(dict.fromkeys(e.subject for e in refused))
+    codes = dict.fromkeys(words.refusal(e.facts.get("error_code")) for e in refused)
+    line = f"{words.count(len(refused), 'bid')} by {firms} refused: {'; '.join(codes)}"
+    return f"{before}: {line}" if before else line
 
 
 def background(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.telemetry.inspection import orders, prices, steps, words
+from services.telemetry.inspection import bids, orders, prices, steps, words
 from services.telemetry.inspection.explanation import Cause, Explanation, began, titled
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.orders import Order
@@ -169,25 +169,12 @@ def _timeline(reader: TraceReader, order: Order) -> list[Step]:
 def _notes(reader: TraceReader, order: Order, paper: Paper) -> list[str]:
     notes = []
     if paper.kind == "offer" and order.deal is None:
-        notes.append(_fate(order))
+        notes += bids.fate(reader, order)
     if order.invoice is not None and paper.kind in ("invoice", "deal"):
         notes += payment_notes(reader, order)
     elif order.deal is not None and order.invoice is None:
         notes.append("no invoice was written: the goods have not been delivered")
     return notes
-
-
-def _fate(order: Order) -> str:
-    refused = [e for e in order.events if e.kind == "action" and e.facts.get("status") == "error"]
-    for tool, told in (("withdraw_offer", "was taken back"), ("reject_offer", "was rejected")):
-        end = order.action(tool)
-        if end is not None:
-            return f"the bid {told} on {words.when(end.minute)}"
-    if refused:
-        last = refused[-1]
-        code = words.refusal(last.facts.get("error_code"))
-        return f"no deal came of it; on {words.when(last.minute)} {last.subject} tried: {code}"
-    return "no deal came of it, and nobody answered it by a command: it lapsed or is still open"
 
 
 # ---- listings ------------------------------------------------------------------------------------

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from services.errors import HanseError
+from services.runs import Run
 from services.telemetry.inspection import steps
 from services.telemetry.inspection.explanation import Explanation
 from services.telemetry.inspection.steps import EVERYTHING, Limits, Node
 from services.telemetry.inspection.why import why
 from services.telemetry.reader import TraceReader
+from tests.services.telemetry.inspection.rivals import rivalry
+from tests.services.telemetry.made_runs import meddle
+
+
+@pytest.fixture(scope="module")
+def rivals(tmp_path_factory: pytest.TempPathFactory) -> TraceReader:
+    return rivalry(tmp_path_factory.mktemp("rivals") / "run")
 
 
 def told(tree: Node | None) -> list[str]:
@@ -101,6 +111,43 @@ def test_a_refused_bid_says_who_had_replaced_the_listing(play):
     found = why(play, bid.id)
     assert "refused, the listing is closed (listing_closed)" in found.title
     assert found.notes[-1] == "day 1 09:30: ann replaced L1 by L2 at 4.50 $/kg"
+
+
+def test_a_listing_with_refused_bids_only_does_not_say_that_nobody_bid(play, tmp_path):
+    copy = shutil.copytree(play.run.folder, tmp_path / "copy")
+    statement = (
+        'UPDATE events SET body = replace(body, \'"listing_id":"L1"\', \'"listing_id":"L4"\')'
+        " WHERE instr(body, 'listing_closed')"
+    )
+    notes = why(meddle(TraceReader(Run(copy)), statement), "L4").notes
+    assert notes[-1] == (
+        "no bid was taken: 1 bid by bob refused: the listing is closed (listing_closed)"
+    )
+
+
+def test_bids_that_were_refused_are_told_beside_those_that_were_not(play):
+    assert why(play, "L1").notes[-3:] == [
+        "1 bid by bob at 3.90 $/kg",
+        "1 deal: 30 kg for 117.00 $, 3.90 $/kg on average",
+        "1 bid by bob refused: the listing is closed (listing_closed)",
+    ]
+
+
+def test_a_bid_whose_goods_another_deal_took_names_the_deal_and_the_quantities(rivals):
+    assert why(rivals, "O2").notes == [
+        "no deal came of it: D1 had taken all the goods: cid bought 40 kg of the 40 kg of L1 on"
+        " day 0 11:00; O2 was for 40 kg",
+        "on day 0 11:30 ann tried: the bid was rejected (offer_rejected)",
+    ]
+
+
+def test_an_acceptance_of_more_than_is_left_gives_the_figures(rivals):
+    [refused] = list(rivals.find_events("action", error_code="offer_exceeds_listing"))
+    notes = why(rivals, refused.facts["args"]["offer_id"]).notes
+    numbers = "wanted 30 kg, 5 kg of L2 left after D2"
+    assert notes[0] == "no deal came of it"
+    assert notes[1].endswith(f"(offer_exceeds_listing): {numbers}")
+    assert why(rivals, refused.id).notes[-1] == numbers
 
 
 def test_a_message_that_belongs_to_an_order_shows_the_order(play):
