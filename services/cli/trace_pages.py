@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from services.cli.console import dollars, say, say_table
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _PIPED_WIDTH = 200
 """A tree in a file or a pipe has no terminal to fit into."""
 _HANDLERS = 10
+_KINDS = 40
+_NAME = 60
 _BACKGROUND = 16
 _DEALS = 8
 _DAYS = 12
@@ -274,22 +276,25 @@ def _deals(name: str, deals: Sequence[Deal]) -> None:
 def show_summary(found: Summary) -> None:
     """Tables, and last of all whether every span is there."""
     say(
-        f"run {found.run}: {found.days} days, {found.messages:,} messages, {found.events:,} events,"
-        f" {found.traces:,} traces"
+        f"run {found.folder} ({found.run}): {found.days} days, {found.messages:,} messages,"
+        f" {found.events:,} events, {found.traces:,} traces"
     )
-    say_table(["spans", ">number"], [[kind, f"{n:,}"] for kind, n in found.kinds.items()])
+    say_table(["spans", ">number"], _kinds(found.kinds))
     if found.handlers:
         rows = [
             [
                 f"{h.agents}: {h.message}",
                 f"{h.times:,}",
+                f"{h.total:,.1f}",
                 *(f"{ms:,.3f}" for ms in (h.p50, h.p95, h.p99, h.longest)),
                 h.slowest,
             ]
             for h in found.handlers[:_HANDLERS]
         ]
-        columns = ["slowest handlers", ">times", ">p50 ms", ">p95 ms", ">p99 ms", ">longest ms"]
-        say_table([*columns, "which was"], rows)
+        whose = "agent" if found.by_agent else "role"
+        title = f"slowest handlers by {whose}, sorted by the 99th percentile (p99)"
+        columns = ["handler", ">times", ">total ms", ">p50 ms", ">p95 ms", ">p99 ms", ">longest ms"]
+        say_table([*columns, "which was"], rows, title)
     pairs = [[f"{p.one} and {p.two}", f"{p.messages:,}"] for p in found.pairs]
     say_table(["busiest pairs", ">messages"], pairs)
     _trouble(found)
@@ -304,7 +309,18 @@ def show_summary(found: Summary) -> None:
         )
     for reason, number in {**found.missing, **found.doubtful}.items():
         say(f"{number:,} times: {reason}")
-    say(f"spans {found.found:,} of {found.expected:,}")
+    say(
+        f"spans {found.found:,} of {found.expected:,} are there"
+        f" (all kinds; of them {found.of_messages:,} of messages: send, receive, process)"
+    )
+
+
+def _kinds(kinds: Mapping[str, int]) -> list[list[str]]:
+    from services.telemetry.inspection.words import short
+
+    rows = [[_plain(short(kind, _NAME)), f"{n:,}"] for kind, n in kinds.items()]
+    rest = sum(list(kinds.values())[_KINDS:])
+    return [*rows[:_KINDS], *([[f"{len(rows) - _KINDS} more kinds", f"{rest:,}"]] if rest else [])]
 
 
 def _trouble(found: Summary) -> None:

@@ -12,18 +12,24 @@ from services.telemetry.inspection.own import own_spans
 from services.telemetry.inspection.targets import exchanges
 from services.telemetry.logged import TraceDay
 from services.telemetry.reader import TraceReader
+from services.telemetry.recorded import is_overlay
+from services.telemetry.span import CONSUMER, PRODUCER
 from services.telemetry.spans import derive
 
 _PAIRS: Final = 10
+_SENT: Final = frozenset((PRODUCER, CONSUMER))
+"""What the spans of messages are, and no others but agents' own."""
 _SHARES: Final = (0.5, 0.95, 0.99)
 
 
 class Handler(NamedTuple):
-    """How long agents of a type take to handle messages of a type; milliseconds."""
+    """How long an agent, or agents of a type, take to handle messages of a type; milliseconds."""
 
     agents: str
+    """An agent's name; what they are where there are many agents."""
     message: str
     times: int
+    total: float
     p50: float
     p95: float
     p99: float
@@ -43,15 +49,22 @@ class Pair(NamedTuple):
 class Summary(NamedTuple):
     """What `hanse trace RUN` has to say."""
 
+    folder: str
+    """The name of the run's folder."""
     run: str
+    """The run's id."""
     days: int
     messages: int
     events: int
     traces: int
     kinds: dict[str, int]
-    """Spans by kind: the first word of their names."""
+    """Spans by kind: the first word of their names; agents' own by their whole names."""
+    of_messages: int
+    """Those of messages: send, receive and process."""
     handlers: list[Handler]
     """The slowest first, by the 99th percentile; empty if the run has no timings."""
+    by_agent: bool
+    """Whether handlers are told agent by agent, or else by what agents are."""
     troubles: list[str]
     errors: list[str]
     """Own spans that failed, the most frequent first."""
@@ -81,19 +94,22 @@ class Summary(NamedTuple):
 
 
 def summary(
-    reader: TraceReader, on_day: Callable[[int, int], object] = lambda day, days: None
+    reader: TraceReader,
+    on_day: Callable[[int, int], object] = lambda day, days: None,
+    agents_apart: int = 30,
 ) -> Summary:
     """Adds a run up; it takes about a second for 20,000 messages.
 
     Args:
         reader: The run.
         on_day: Is called after each day with its number and that of all days.
+        agents_apart: Up to so many agents are told one by one; more by what they are.
     """
     days, types = reader.days, _types(reader)
     kinds, pairs = Counter[str](), Counter[tuple[str, str]]()
-    took: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    took: _Took = defaultdict(list)
     missing, doubtful = Counter[str](), Counter[str]()
-    messages = events = expected = found = 0
+    messages = events = expected = found = of_messages = 0
     traces: set[int] = set()
     errors = Counter[str]()
     walls: list[tuple[int, int]] = []
@@ -105,11 +121,14 @@ def summary(
         for message in logged.messages:
             timing = logged.timing(message.id)
             if timing is not None:
-                key = _type(types, message.recipient), message.type
+                key = message.recipient, message.type
                 took[key].append((timing.took, message.id))
         walls += _wall(logged)
+        own = {row.span_id for row in logged.recorded if row.agent and not is_overlay(row)}
         for span in derive(reader, day):
-            kinds[span.name.partition(" ")[0]] += 1
+            whole = bool(own) and f"{span.span_id:016x}" in own
+            kinds[span.name if whole else span.name.partition(" ")[0]] += 1
+            of_messages += span.kind in _SENT and not whole
             traces.add(span.trace_id)
         errors.update(_errors(reader, logged))
         counted = count(reader, day)
@@ -117,16 +136,22 @@ def summary(
         missing += counted.missing
         doubtful += counted.doubtful
         on_day(day, len(days))
+    by_agent = len({agent for agent, _ in took}) <= agents_apart
+    if not by_agent:
+        took = _by_type(took, types)
     handlers = [_handler(*key, times) for key, times in took.items()]
     busy = sum(nanos for times in took.values() for nanos, _ in times)
     return Summary(
+        folder=reader.run.folder.resolve().name,
         run=reader.run.manifest.id,
         days=len(days),
         messages=messages,
         events=events,
         traces=len(traces),
         kinds=dict(kinds.most_common()),
+        of_messages=of_messages,
         handlers=sorted(handlers, key=lambda handler: -handler.p99),
+        by_agent=by_agent,
         troubles=[f"{trouble.agent}: {trouble}" for trouble in troubles(reader.run)],
         errors=[
             f"{error} ({times:,} times)" if times > 1 else error
@@ -194,10 +219,29 @@ def _type(types: dict[str, str], agent: str) -> str:
     return known
 
 
+_Took = dict[tuple[str, str], list[tuple[int, str]]]
+
+
+def _by_type(took: _Took, types: dict[str, str]) -> _Took:
+    """What agents took, by what they are."""
+    found: _Took = defaultdict(list)
+    for (agent, message), times in took.items():
+        found[_type(types, agent), message] += times
+    return found
+
+
 def _handler(agents: str, message: str, times: list[tuple[int, str]]) -> Handler:
     times.sort()
     p50, p95, p99 = (times[min(len(times) - 1, int(share * len(times)))][0] for share in _SHARES)
     longest, slowest = times[-1]
     return Handler(
-        agents, message, len(times), p50 / 1e6, p95 / 1e6, p99 / 1e6, longest / 1e6, slowest
+        agents,
+        message,
+        len(times),
+        sum(nanos for nanos, _ in times) / 1e6,
+        p50 / 1e6,
+        p95 / 1e6,
+        p99 / 1e6,
+        longest / 1e6,
+        slowest,
     )

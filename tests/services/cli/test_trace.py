@@ -42,9 +42,14 @@ def test_without_a_question_the_run_is_summed_up_and_complete(ask):
     outcome = ask()
     assert outcome.code == 0
     *_, last = outcome.out.splitlines()
-    total = last.removeprefix("spans ").split(" of ")
+    numbers, said, _ = last.removeprefix("spans ").partition(" are there (all kinds; of them ")
+    assert said
+    total = numbers.split(" of ")
     assert total[0] == total[1]
-    assert "roaster: turn" in outcome.out
+    assert last.endswith(" of messages: send, receive, process)")
+    assert outcome.out.startswith("run run (coffee-0-")
+    assert "slowest handlers by agent, sorted by the 99th percentile (p99)" in outcome.out
+    assert "bob: turn" in outcome.out
     assert "bob 1 of 22 (mostly listing_closed)" in outcome.out
 
 
@@ -235,7 +240,7 @@ def test_a_run_without_a_whole_day_is_no_error_where_nothing_is_asked_of_it(
 
     empty = tmp_path / "empty"
     RunStore.create(empty, Run(folder).manifest).close()
-    assert hanse("trace", empty).out.splitlines()[-1] == "spans 0 of 0"
+    assert hanse("trace", empty).out.splitlines()[-1].startswith("spans 0 of 0 are there")
     assert hanse("trace", empty, "find").err == "nothing found\n"
     assert "no day is complete yet" in hanse("trace", empty, "why", "D1").refusal
     assert "no day is complete yet" in hanse("trace", empty, "story", "bob").refusal

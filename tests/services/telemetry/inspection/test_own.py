@@ -103,6 +103,13 @@ def test_a_span_of_nobody_and_one_of_the_league_are_refused_in_a_line(thoughts):
         why(thoughts, run.id)
 
 
+def test_own_spans_are_counted_by_their_whole_names(thoughts):
+    kinds = summary(thoughts).kinds
+    assert (kinds["think"], kinds["think harder"]) == (3, 3)
+    assert kinds["news across a yield"] >= 1
+    assert "news" not in kinds
+
+
 def test_own_spans_that_failed_are_troubles(thoughts):
     assert summary(thoughts).errors == ["bob: span think harder: no idea"]
     [row] = find(thoughts.run, kind="trouble")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from services.telemetry.inspection.summary import summary
 
 
@@ -13,9 +15,40 @@ def test_every_message_has_its_spans_and_all_are_found(play):
     assert found.found == found.expected == sum(found.kinds.values())
 
 
-def test_handlers_are_told_by_what_agents_are(play):
+def test_the_run_is_called_by_its_folder_and_its_id(play):
+    found = summary(play)
+    assert (found.folder, found.run) == (play.run.folder.name, play.run.manifest.id)
+
+
+def test_spans_of_messages_are_counted_by_themselves(play):
+    found = summary(play)
+    assert found.of_messages == sum(found.kinds[kind] for kind in ("send", "receive", "process"))
+    assert 0 < found.of_messages < found.found
+
+
+def test_handlers_of_many_agents_are_told_by_what_agents_are(play):
+    few, many = summary(play), summary(play, agents_apart=3)
+    assert (few.by_agent, many.by_agent) == (True, False)
+    assert {handler.agents for handler in few.handlers} == {"exchange", "ann", "bob", "cid"}
+    assert {handler.agents for handler in many.handlers} == {
+        "exchange",
+        "farmer",
+        "roaster",
+        "retailer",
+    }
+    assert sum(h.times for h in few.handlers) == sum(h.times for h in many.handlers)
+
+
+def test_handlers_are_sorted_by_their_99th_percentile_and_add_up_to_the_busy_time(play):
+    found = summary(play)
+    shares = [handler.p99 for handler in found.handlers]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(h.total for h in found.handlers) == pytest.approx(found.busy_seconds * 1000)
+
+
+def test_handlers_are_told_agent_by_agent(play):
     handlers = {(handler.agents, handler.message): handler for handler in summary(play).handlers}
-    deciding = handlers["roaster", "turn"]
+    deciding = handlers["bob", "turn"]
     assert deciding.times == sum(
         message.recipient == "bob" and message.type == "turn"
         for day in play.days
