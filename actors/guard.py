@@ -24,6 +24,7 @@ from actors.exchange import Turn, TurnMissed
 from actors.watchdog import TooSlow, Watchdog
 from services.economy.complaints import complaint
 from services.messages import Message, payload_class
+from services.telemetry.redaction import redact
 
 TIMEOUTS_A_DAY = 3
 """After so many time-outs in a day an agent is suspended until the next morning."""
@@ -206,7 +207,8 @@ class Guard:
         said = str(error)
         if isinstance(error, ValidationError) and error.errors():
             said = f"{error.title}: {complaint(error)}"
-        detail = _OF_THIS_PROCESS.sub("...", f"{type(error).__name__}: {said}")[:500]
+        said = redact(f"{type(error).__name__}: {said}")
+        detail = _OF_THIS_PROCESS.sub("...", said)[:500]
         body = {"agent": agent.name, "error": type(error).__name__, "detail": detail}
         if place := where(error, agent):
             body["where"] = place

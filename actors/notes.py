@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from services.messages import NOBODY, Message
 from services.telemetry import timings
-from services.telemetry.handling import OwnSpans, SpanRow
+from services.telemetry.handling import OwnSpans
+from services.telemetry.own_rows import SpanRow
 from services.telemetry.timings import clock
 
 

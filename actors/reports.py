@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from actors.guard import JournalRow
 from services.messages import Message
-from services.telemetry.handling import SpanRow
+from services.telemetry.own_rows import SpanRow
 
 Saved = dict[str, dict[str, Any]]
 """Agent name to its saved state, counters and wake-ups, as plain data."""

@@ -18,10 +18,12 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.reports import DayRecords
+from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs.manifest import Manifest
-from services.telemetry.handling import SpanRow
 from services.telemetry.identity import Identity
+from services.telemetry.own_rows import SpanRow
+from services.telemetry.redaction import redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-CLOSING_SECONDS = 10.0
+CLOSING_SECONDS = 5.0
 """How long the end of a run waits for those who still take spans."""
 AWAY_SECONDS = 2.0
 """The same where nobody has taken any so far."""
@@ -223,11 +225,17 @@ def exporting(manifest: Manifest, folder: Path, told: Telemetry) -> Iterator[Exp
     from services.telemetry.exporting import pipeline_from_environment
     from services.telemetry.metrics import Metrics
 
-    metrics = Metrics.from_environment(manifest, prometheus_port=told.metrics_port)
+    try:
+        metrics = Metrics.from_environment(manifest, prometheus_port=told.metrics_port)
+    except ValueError as error:  # the SDK's own, for a limit that is none
+        raise HanseError(f"OTEL_* in the environment: {redact(str(error))}") from error
     try:
         pipeline = None
         if told.traced:
             pipeline = pipeline_from_environment(manifest, sinks=told.exporters)
+    except ValueError as error:
+        metrics.close()
+        raise HanseError(f"OTEL_* in the environment: {redact(str(error))}") from error
     except BaseException:
         metrics.close()
         raise

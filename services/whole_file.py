@@ -12,9 +12,15 @@ from pathlib import Path
 def whole(path: Path) -> Iterator[Path]:
     """A file beside ``path`` to write to, which takes its place only if all goes well.
 
+    What is no ordinary file (a device, a pipe) is written to as it is; a link stays one.
+
     Raises:
         OSError: it cannot take its place.
     """
+    path = path.resolve()
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        yield path
+        return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield partial

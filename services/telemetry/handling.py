@@ -17,30 +17,25 @@ so a rerun gives the same ones.
 
 from __future__ import annotations
 
-import json
+import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from contextvars import ContextVar
-from math import isfinite
+from contextvars import ContextVar, copy_context
 from random import getrandbits
 from typing import TYPE_CHECKING, Any, Final
 
-from services.telemetry.attributes import plain
+from services.messages import MINUTES_PER_DAY
 from services.telemetry.identity import Identity, wake_root
+from services.telemetry.own_rows import MOST_ITEMS, SpanRow, overlay_row, span_row
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
 SPANS_A_DAY: Final = 10_000
 """What one agent may make in a day; more are dropped and counted."""
-LONGEST_TEXT: Final = 4_096
-MOST_ITEMS: Final = 128
 
-SpanRow = tuple[int, str, str, str, str | None, str, str, int, int, int, str, str]
-"""(day, agent, span_id, trace_id, parent_id, name, kind, began, ended, minute, status, body)."""
-
-_Entrance = tuple[Callable[[Any], Any], Callable[[Any], None], Callable[..., Any]]
+_log = logging.getLogger(__name__)
 
 _place: ContextVar[Place | None] = ContextVar("hanse_place", default=None)
 
@@ -101,8 +96,7 @@ class Place:
         if said is None:
             said = self.said = []
         if len(said) < MOST_ITEMS:
-            about = _small(attributes)
-            said.append({"name": _cut(name), "time": time, "attributes": about})
+            said.append({"name": name, "time": time, "attributes": attributes})
 
     def next_id(self) -> int:
         """The id of the next span that begins in this call."""
@@ -124,7 +118,7 @@ class OwnSpans:
         self._rows: list[SpanRow] = []
         self._made: dict[str, int] = {}
         self._day = -1
-        self._entered: _Entrance | None = None
+        self._enter: Callable[[Place], None] | None = None
 
     def around(
         self,
@@ -145,33 +139,37 @@ class OwnSpans:
         """
         if "opentelemetry.trace" not in sys.modules:
             return handler
-        enter, leave, call_span = self._entrance()
         place = Place(self, agent, minute, message, root)
-
-        def placed(*arguments: Any) -> None:
-            here = _place.set(place)
-            token = enter(call_span(place))
-            try:
-                handler(*arguments)
-            finally:
-                leave(token)
-                _place.reset(here)
-                if place.said or place.notes or place.status != "UNSET":
-                    self._close(place)
-
-        return placed
-
-    def _entrance(self) -> _Entrance:
-        """Makes a span the current one; goes back to the one before; the span of a call."""
-        if self._entered is None:
+        if self._enter is None:
             prepare_process()
-            from services.telemetry import own_spans
+            from services.telemetry.own_spans import enter
 
-            self._entered = own_spans.enter, own_spans.leave, own_spans.CallSpan
-        return self._entered
+            self._enter = enter
+        return lambda *arguments: copy_context().run(self._in_place, place, handler, arguments)
+
+    def _in_place(
+        self, place: Place, handler: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> None:
+        """Calls a handler with its place; in a context of its own.
+
+        So what an earlier call has left open (a ``with`` around a ``yield``) cannot come back into
+        this one when it is closed.
+        """
+        _place.set(place)
+        assert self._enter is not None
+        self._enter(place)
+        try:
+            handler(*arguments)
+        finally:
+            if place.said or place.notes or place.status != "UNSET":
+                self._keep(overlay_row, place)
 
     def take(self, day: int) -> list[SpanRow]:
-        """Hands over, and forgets, the spans of a day; what ends later is dropped and counted."""
+        """Hands over, and forgets, the spans of a day; those that are still open end with it."""
+        if self._enter is not None:
+            from services.telemetry.own_spans import end_open
+
+            end_open(self)
         rows, self._rows = self._rows, []
         self._day, self._made = day, {}
         kept = {row[:3]: row for row in rows if row[0] == day}
@@ -181,67 +179,17 @@ class OwnSpans:
     def add(self, place: Place, span: ReadableSpan) -> None:
         """Takes a span that has ended."""
         made = self._made[place.agent] = self._made.get(place.agent, 0) + 1
-        day = place.minute // 1440
-        if made > SPANS_A_DAY or day <= self._day:
+        if made > SPANS_A_DAY or place.minute // MINUTES_PER_DAY <= self._day:
             self.dropped += 1
-            return
-        about = span.get_span_context()
-        assert about is not None
-        parent = span.parent
-        body: dict[str, Any] = {"attributes": _small(span.attributes or {})}
-        if span.events:
-            body["events"] = [
-                {"name": e.name, "time": e.timestamp, "attributes": _small(e.attributes or {})}
-                for e in span.events[:MOST_ITEMS]
-            ]
-        if span.links:
-            body["links"] = [
-                {"trace_id": f"{to.trace_id:032x}", "span_id": f"{to.span_id:016x}"}
-                for to in (link.context for link in span.links[:MOST_ITEMS])
-            ]
-        if span.instrumentation_scope is not None:
-            body["attributes"].setdefault("otel.scope.name", span.instrumentation_scope.name)
-        if span.status.status_code.name == "ERROR":
-            body["error"] = _cut(span.status.description or "error")
-            raised = [e.attributes or {} for e in span.events if e.name == "exception"]
-            kind = raised[-1].get("exception.type") if raised else None
-            body["attributes"].setdefault("error.type", _cut(str(kind or "_OTHER")))
-        self._rows.append(
-            (
-                day,
-                place.agent,
-                f"{about.span_id:016x}",
-                f"{about.trace_id:032x}",
-                None if parent is None else f"{parent.span_id:016x}",
-                _cut(span.name),
-                span.kind.name,
-                span.start_time or 0,
-                span.end_time or span.start_time or 0,
-                place.minute,
-                span.status.status_code.name,
-                json.dumps(body),
-            )
-        )
+        else:
+            self._keep(span_row, place, span)
 
-    def _close(self, place: Place) -> None:
-        """Notes what the code has said about the span of its own call; it is laid over it later."""
-        body = {"attributes": _small(place.notes), "events": place.said or []}
-        self._rows.append(
-            (
-                place.minute // 1440,
-                place.agent,
-                f"{place.span_id:016x}",
-                f"{place.trace_id:032x}",
-                None,
-                "process",
-                "CONSUMER",
-                0,
-                0,
-                place.minute,
-                place.status,
-                json.dumps(body),
-            )
-        )
+    def _keep(self, make: Callable[..., SpanRow], *about: Any) -> None:
+        """Keeps a row, if one can be made; users' spans hold whatever they like."""
+        try:
+            self._rows.append(make(*about))
+        except Exception:  # nothing that is traced may cost an agent its turn
+            self.dropped += 1
 
 
 def prepare_process() -> None:
@@ -262,8 +210,12 @@ def prepare_process() -> None:
 
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):
-        # The store keeps all; what is exported is for the exporters' sampler to say.
-        provider = TracerProvider(id_generator=PlaceIds(), sampler=ALWAYS_ON)
+        try:
+            # The store keeps all; what is exported is for the exporters' sampler to say.
+            provider = TracerProvider(id_generator=PlaceIds(), sampler=ALWAYS_ON)
+        except ValueError as error:  # a limit in the environment that is none
+            _log.warning("spans that strategies make are not kept: %s", error)
+            return
         trace.set_tracer_provider(provider)
     with suppress(AttributeError):  # a provider of somebody's own may take no processors
         provider.add_span_processor(Collector())  # type: ignore[attr-defined]
@@ -280,22 +232,3 @@ def current_place() -> Place | None:
 def random_id(bits: int) -> int:
     """An id for a span that is made outside all handlers."""
     return getrandbits(bits) or 1
-
-
-def _small(attributes: Any) -> dict[str, Any]:
-    kept = list(attributes.items())[:MOST_ITEMS]
-    return {_cut(str(key)): _limited(value) for key, value in plain(dict(kept)).items()}
-
-
-def _limited(value: Any) -> Any:
-    if isinstance(value, str):
-        return _cut(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, Sequence):
-        return [_limited(item) for item in value[:MOST_ITEMS]]
-    return value
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "[cut]"

@@ -122,7 +122,7 @@ class Redacting(logging.Filter):
         try:
             message = record.getMessage()
         except Exception:  # arguments that do not fit: logging would print them to stderr
-            message = f"{record.msg} {record.args!r}"
+            message = f"{_printed(record.msg)} {_printed(record.args)}"
         record.msg, record.args = redact(message, self._environ), None
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(_whole(record.exc_info))
@@ -139,7 +139,7 @@ class Redacting(logging.Filter):
     def _clean(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | int | float):
             return value
-        return redact(value if isinstance(value, str) else repr(value), self._environ)
+        return redact(value if isinstance(value, str) else _printed(value), self._environ)
 
 
 class JsonLines(logging.Formatter):
@@ -275,6 +275,14 @@ class RunLog:
 def _extras(record: logging.LogRecord) -> list[str]:
     """The names of what users and libraries have added to a record."""
     return [name for name in record.__dict__ if name not in _STANDARD and name not in _ADDED]
+
+
+def _printed(value: Any) -> str:
+    """A value as a text, also if its own way to say so fails: a line in the log costs no turn."""
+    try:
+        return value if isinstance(value, str) else repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
 
 
 def _whole(given: Any) -> Any:

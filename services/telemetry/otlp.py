@@ -238,7 +238,7 @@ def _retry_after(value: str | None) -> float | None:
             return None
     if not math.isfinite(seconds):
         return None
-    return min(max(seconds, 0.0), _LONGEST_TOLD)
+    return min(max(seconds, _FIRST_PAUSE), _LONGEST_TOLD)
 
 
 def _compressed(body: bytes, compression: str) -> bytes:

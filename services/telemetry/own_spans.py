@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from time import time_ns
 from traceback import format_exception_only
 from typing import Any
@@ -18,17 +20,29 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace.status import Status, StatusCode
 
-from services.telemetry.handling import Place, current_place, random_id
+from services.telemetry.handling import OwnSpans, Place, current_place, random_id
 
 _MOST_OPEN = 100_000
+_collectors: list[Collector] = []
+
+# A span around a `yield` is closed in another call than that in which it was opened, and ends with
+# its day at the latest: neither is worth a line, let alone a traceback, in the log.
+logging.getLogger("opentelemetry.context").setLevel(logging.CRITICAL)
+logging.getLogger("opentelemetry.sdk.trace").addFilter(
+    lambda record: "ended span" not in str(record.msg)
+)
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
-leave = otel_context.detach
+
+def enter(place: Place) -> None:
+    """Makes the span of a call the current one, in the present context."""
+    otel_context.attach(set_span_in_context(CallSpan(place)))
 
 
-def enter(span: Any) -> Any:
-    """Makes a span the current one; :func:`leave` takes the token that it returns."""
-    return otel_context.attach(set_span_in_context(span))
+def end_open(owner: OwnSpans) -> None:
+    """Ends the spans of a host that are still open at the end of its day."""
+    for collector in _collectors:
+        collector.end_open(owner)
 
 
 class PlaceIds(IdGenerator):
@@ -49,8 +63,9 @@ class Collector(SpanProcessor):
     """Hands spans that were made inside a handler to the host on which it ran."""
 
     def __init__(self) -> None:
-        self._places: dict[int, Place] = {}
-        """By span id; of spans that have begun and not ended."""
+        self._places: dict[int, tuple[Place, Span]] = {}
+        """By span id; spans that have begun and not ended."""
+        _collectors.append(self)
 
     def on_start(self, span: Span, parent_context: otel_context.Context | None = None) -> None:
         """Remembers in which call of a handler the span has begun."""
@@ -59,14 +74,23 @@ class Collector(SpanProcessor):
         if place is not None and about is not None:
             if len(self._places) > _MOST_OPEN:  # code that never ends its spans
                 self._places.clear()
-            self._places[about.span_id] = place
+            self._places[about.span_id] = place, span
 
     def on_end(self, span: ReadableSpan) -> None:
         """Hands it over."""
         about = span.get_span_context()
-        place = None if about is None else self._places.pop(about.span_id, None)
-        if place is not None:
+        found = None if about is None else self._places.pop(about.span_id, None)
+        if found is not None:
+            place, _ = found
             place.owner.add(place, span)
+
+    def end_open(self, owner: OwnSpans) -> None:
+        """Ends the spans of a host that have begun and not ended."""
+        for place, span in list(self._places.values()):
+            if place.owner is owner:
+                with suppress(Exception):
+                    span.set_attribute("hanse.unfinished", True)
+                    span.end()
 
 
 class CallSpan(NonRecordingSpan):
@@ -91,12 +115,14 @@ class CallSpan(NonRecordingSpan):
 
     def set_attribute(self, key: str, value: Any) -> None:
         """Notes an attribute."""
-        self._place.note(key, value)
+        with suppress(Exception):
+            self._place.note(key, value)
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """Notes attributes."""
-        for key, value in attributes.items():
-            self._place.note(key, value)
+        with suppress(Exception):  # as the SDK's own: what does not fit is left out
+            for key, value in attributes.items():
+                self._place.note(key, value)
 
     def add_event(
         self,
@@ -105,7 +131,8 @@ class CallSpan(NonRecordingSpan):
         timestamp: int | None = None,
     ) -> None:
         """Notes an event."""
-        self._place.say(name, timestamp or time_ns(), dict(attributes or {}))
+        with suppress(Exception):
+            self._place.say(name, timestamp or time_ns(), dict(attributes or {}))
 
     def record_exception(
         self,
@@ -115,16 +142,19 @@ class CallSpan(NonRecordingSpan):
         escaped: bool = False,
     ) -> None:
         """Notes an exception as OpenTelemetry's conventions have it."""
-        about = {
-            "exception.type": type(exception).__qualname__,
-            "exception.message": "".join(format_exception_only(exception)).strip(),
-            **(attributes or {}),
-        }
-        self.add_event("exception", about, timestamp)
+        with suppress(Exception):
+            about = {
+                "exception.type": type(exception).__qualname__,
+                "exception.message": "".join(format_exception_only(exception)).strip(),
+                **(attributes or {}),
+            }
+            self.add_event("exception", about, timestamp)
 
     def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:
         """Notes how it went."""
         code = status.status_code if isinstance(status, Status) else status
+        if not isinstance(code, StatusCode):
+            return
         self._place.status = code.name
         if isinstance(status, Status) and status.description:
             description = status.description

@@ -200,3 +200,15 @@ def test_an_agent_that_the_run_cannot_do_without_ends_it_when_it_fails() -> None
     host = Host("here", 0, ["exchange"], Broken, {"exchange": "here"})
     with pytest.raises(RuntimeError, match="the books are gone"):
         host.work(540, 0, [Context("exchange").incoming(GOOD, WaitForNextDay())])
+
+
+def test_a_secret_in_an_error_stays_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_API_KEY", "sesame-street-42")
+
+    def decide(turn: Turn, context: Context) -> Command:
+        raise RuntimeError("401 for key sesame-street-42")
+
+    with scene(decide) as made:
+        made.turn(541)
+        [error] = events(made.host.end_day(), "agent_error")
+    assert error["detail"] == "RuntimeError: 401 for key [redacted]"

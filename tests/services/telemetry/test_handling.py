@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ from actors.context import Context
 from actors.league import League
 from services.config import RunConfig
 from services.messages import Message, Text
-from services.runs import Run
-from services.telemetry.handling import LONGEST_TEXT, SPANS_A_DAY, OwnSpans
+from services.runs import Run, RunStore
+from services.telemetry.handling import SPANS_A_DAY, OwnSpans
 from services.telemetry.identity import Identity
+from services.telemetry.own_rows import LONGEST_TEXT
+from tests.services.runs.samples import manifest
 
 TRACER = trace.get_tracer(__name__)
 IDS = Identity("key")
@@ -115,13 +117,93 @@ def test_it_works_in_whatever_thread_the_handler_runs() -> None:
     assert [row[5] for row in spans.take(1)] == ["plan"]
 
 
-def test_a_span_that_ends_after_its_day_is_dropped_and_counted() -> None:
+def test_a_span_that_is_open_at_the_end_of_its_day_ends_with_it() -> None:
     spans = OwnSpans("key")
     late: list[Any] = []
     call(spans, lambda: late.append(TRACER.start_span("slow")))
-    assert spans.take(1) == []
+    [row] = spans.take(1)
+    assert json.loads(row[-1])["attributes"]["hanse.unfinished"] is True
     late[0].end()
-    assert spans.take(2) == [] and spans.dropped == 1
+    assert spans.take(2) == [] and spans.dropped == 0
+
+
+def test_a_span_around_a_yield_holds_no_other_call_up(caplog: pytest.LogCaptureFixture) -> None:
+    def plan() -> Generator[None, None, None]:
+        with TRACER.start_as_current_span("plan"):
+            yield
+            seen.append(trace.get_current_span().get_span_context().span_id)
+            TRACER.start_span("second call").end()
+            yield
+
+    spans, seen = OwnSpans("key"), list[int]()
+    first = plan()
+    call(spans, lambda: next(first), "zoe#4")
+    call(spans, lambda: next(first), "zoe#5")
+    assert seen == [IDS.span("process zoe#5")], "what a call makes nests under its own message"
+
+    def next_day() -> None:
+        first.close()  # yesterday's plan is dropped
+        seen.append(trace.get_current_span().get_span_context().span_id)
+
+    call(spans, next_day, "zoe#6")
+    assert seen[1] == IDS.span("process zoe#6")
+    parents = {row[5]: row[4] for row in spans.take(1)}
+    assert parents["second call"] == f"{IDS.span('process zoe#5'):016x}"
+    assert parents["plan"] == f"{IDS.span('process zoe#4'):016x}"
+    assert not caplog.records
+
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words for it")
+
+
+def deep() -> list[Any]:
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    return nested
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda: TRACER.start_span("x", start_time=2**70).end(),
+        lambda: TRACER.start_span("x", start_time=1).end(end_time=float("nan")),  # type: ignore[arg-type]
+        lambda: TRACER.start_span("x", start_time="yesterday").end(),  # type: ignore[arg-type]
+        lambda: TRACER.start_span("bad \ud800 name").end(),
+        lambda: TRACER.start_span(None).end(),  # type: ignore[arg-type]
+        lambda: TRACER.start_span("x", kind=3).end(),  # type: ignore[arg-type]
+        lambda: trace.get_current_span().set_attribute("x", deep()),  # type: ignore[arg-type]
+        lambda: trace.get_current_span().set_attribute("x", Unprintable()),  # type: ignore[arg-type]
+        lambda: trace.get_current_span().set_attributes(None),  # type: ignore[arg-type]
+        lambda: trace.get_current_span().add_event(None, {None: 1}, "now"),  # type: ignore[arg-type, dict-item]
+        lambda: trace.get_current_span().set_status("fine", Unprintable()),  # type: ignore[arg-type]
+    ],
+)
+def test_nothing_odd_about_a_span_costs_the_turn_or_the_day(
+    odd: Callable[[], Any], tmp_path: Path
+) -> None:
+    spans = OwnSpans("key")
+    call(spans, odd)
+    rows = spans.take(1)
+    assert len(rows) + spans.dropped <= 1
+    with RunStore.create(tmp_path / "run", manifest()) as store:
+        store.append(spans=rows)
+        store.end_day(1, b"")
+
+
+def test_secrets_of_the_environment_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_API_KEY", "sesame-street-42")
+
+    def code() -> None:
+        trace.get_current_span().set_attribute("key", "sesame-street-42")
+        with TRACER.start_as_current_span("call sesame-street-42") as span:
+            span.set_attribute("header", "Bearer sesame-street-42")
+            span.record_exception(ValueError("bad key sesame-street-42"))
+
+    rows = traced(code)
+    assert len(rows) == 2 and "sesame" not in json.dumps(rows)
 
 
 def test_a_flood_of_spans_is_cut_and_counted() -> None:

@@ -242,3 +242,17 @@ def test_a_folder_that_is_not_there_is_named_in_one_line(
     with pytest.raises(HanseError, match=r"nowhere/log.jsonl cannot be written: No such file"):
         RunLog(tmp_path / "nowhere", _where(), logger=logger)
     assert logger.handlers == []
+
+
+def test_a_value_that_cannot_be_shown_costs_neither_the_record_nor_the_caller(
+    tmp_path: Path,
+) -> None:
+    class Unprintable:
+        def __repr__(self) -> str:
+            raise RuntimeError("no words")
+
+    logger = logging.getLogger("unprintable")
+    with RunLog(tmp_path, Where("r"), stream=None, logger=logger):
+        logger.warning("value %s", Unprintable(), extra={"thing": Unprintable()})
+    [line] = [json.loads(x) for x in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert line["message"].startswith("value %s") and "cannot be shown" in line["thing"]
