@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from services.telemetry.inspection.diff import Deal, Difference, Gap, Side
     from services.telemetry.inspection.explanation import Explanation
     from services.telemetry.inspection.find import Found
+    from services.telemetry.inspection.late import LateSum
     from services.telemetry.inspection.steps import Node, Step
     from services.telemetry.inspection.story import Line, Story
     from services.telemetry.inspection.summary import Summary
@@ -24,6 +25,7 @@ _PIPED_WIDTH = 200
 """A tree in a file or a pipe has no terminal to fit into."""
 _HANDLERS = 10
 _KINDS = 40
+_PAYERS = 4
 _NAME = 60
 _BACKGROUND = 16
 _DEALS = 8
@@ -337,3 +339,19 @@ def _trouble(found: Summary) -> None:
         parts = [f"{firm} {n} of {all_:,} (mostly {code})" for firm, (all_, n, code) in refused[:6]]
         more = f" and {len(refused) - 6} more firms" if len(refused) > 6 else ""
         say(f"refused commands: {', '.join(parts)}{more}")
+    _late(found.late)
+
+
+def _late(late: LateSum) -> None:
+    from services.telemetry.inspection.words import count
+
+    if not late.payers:
+        say("paid late: no invoice")
+        return
+    line = f"paid late: {count(late.paid, 'invoice')}"
+    if late.paid:
+        line += f", {late.mean_days:.1f} days on average, at most {late.most_days} ({late.longest})"
+    if late.open:
+        line += f"; past due and not paid: {late.open:,}, {dollars(late.open_dollars)} $ in all"
+    most = list(late.payers.items())[:_PAYERS]
+    say(f"{line}; by {', '.join(f'{payer} {n}' for payer, n in most)}")

@@ -13,6 +13,14 @@ from services.messages import MINUTES_PER_DAY
 from services.runs import Run, database
 from services.runs.schema import first_minute
 from services.telemetry.inspection import words
+from services.telemetry.inspection.kinds import (
+    CONDITIONS,
+    LATE,
+    SPANS,
+    check_agent,
+    check_kind,
+)
+from services.telemetry.inspection.late import late_invoices
 from services.telemetry.inspection.own import error_of
 from services.telemetry.logged import parsed
 
@@ -70,17 +78,6 @@ _TIME = (
 )
 
 
-_TROUBLES: Final = (
-    "('agent_error', 'turn_missed', 'mail_refused', 'undeliverable', 'stray_command',"
-    " 'stray_trade', 'unhandled')"
-)
-_ALIASES: Final = {
-    "refused": "(kind = 'action' AND instr(body, '\"status\":\"error\"'))",
-    "trouble": f"(kind = 'event' AND name IN {_TROUBLES} OR kind = 'span' AND status = 'ERROR')",
-}
-"""What one may ask for besides a kind or a name."""
-
-
 class Found(NamedTuple):
     """A row of the view."""
 
@@ -98,6 +95,8 @@ class Found(NamedTuple):
     status: str | None
     """``UNSET``, ``OK`` or ``ERROR``; None for anything but a span."""
     body: str
+    note: str = ""
+    """What is late about it, where that was asked for."""
 
     @property
     def failed(self) -> bool:
@@ -112,7 +111,8 @@ class Found(NamedTuple):
         if self.kind == "span":
             told = words.span(self.name, self.duration, self.status, error_of(facts))
             return f"{self.agent or 'the league'}: {told}"
-        return words.event("action" if self.kind == "action" else self.name, self.agent, facts)
+        told = words.event("action" if self.kind == "action" else self.name, self.agent, facts)
+        return f"{told}: {self.note}" if self.note else told
 
     def document(self) -> dict[str, Any]:
         """The row for ``--json``, its body as what it is."""
@@ -136,8 +136,8 @@ def find(
         run: The run.
         agent: Who sent or received, did or met it.
         kind: A kind or a name: ``message``, ``deal``, ``make_offer``, ``letter``, ...; or
-            ``refused`` (commands) or ``trouble`` (errors, own spans that failed, missed turns,
-            lost mail).
+            ``refused`` (commands), ``late`` (payments and unpaid invoices) or ``trouble``
+            (errors, own spans that failed, missed turns, lost mail).
         days: Only these.
         text: What the body has to contain, upper or lower case.
         where: A condition in SQL over the columns of the view (`COLUMNS`).
@@ -145,15 +145,16 @@ def find(
         seconds: After so long the search is broken off.
 
     Raises:
-        HanseError: The condition is no SQL, does what it may not, or takes too long.
+        HanseError: The condition is no SQL, does what it may not, or takes too long; nothing is
+            found and the run can hold no such kind, or has no such agent.
     """
     conditions, parameters = ["1"], []
     if agent is not None:
         conditions.append("(agent = ? OR peer = ? OR instr(body, ?))")
         parameters += [agent, agent, f'"{agent}"']
     if kind is not None:
-        conditions.append(_ALIASES.get(kind, "(kind = ? OR name = ?)"))
-        parameters += [] if kind in _ALIASES else [kind, kind]
+        conditions.append(CONDITIONS.get(kind, "(kind = ? OR name = ? OR kind = ?)"))
+        parameters += [] if kind in CONDITIONS else [kind, kind, SPANS.get(kind, kind)]
     if text is not None:
         conditions.append("instr(lower(body), lower(?))")
         parameters.append(text)
@@ -169,9 +170,24 @@ def find(
                 f" WHERE {' AND '.join(conditions)} ORDER BY minute, round, place LIMIT ?"
             )
             try:
-                return [Found(*row) for row in connection.execute(query, [*parameters, limit])]
+                every = kind == LATE  # which of them are late is not for SQL to say
+                rows = connection.execute(query, [*parameters, -1 if every else limit])
+                found = [Found(*row) for row in rows]
             except UnicodeError:
                 raise HanseError(database.damaged(run.database, "a text is no UTF-8")) from None
+    if kind == LATE:
+        found = _late(run, found)[:limit]
+    if not found:
+        if kind is not None:
+            check_kind(run, kind)
+        if agent is not None:
+            check_agent(run, agent)
+    return found
+
+
+def _late(run: Run, found: list[Found]) -> list[Found]:
+    notes = {event.id: late.note(event) for late in late_invoices(run) for event in late.events}
+    return [row._replace(note=notes[row.id]) for row in found if row.id in notes]
 
 
 def _source(connection: sqlite3.Connection, days: range | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from services.runs.troubles import refusals, troubles
 from services.telemetry.completeness import count
+from services.telemetry.inspection.late import LateSum, add_up, late_invoices
 from services.telemetry.inspection.own import own_spans
 from services.telemetry.inspection.targets import exchanges
 from services.telemetry.logged import TraceDay
@@ -68,6 +69,8 @@ class Summary(NamedTuple):
     troubles: list[str]
     errors: list[str]
     """Own spans that failed, the most frequent first."""
+    late: LateSum
+    """Invoices that were paid late, or are not paid."""
     refused: dict[str, tuple[int, int, str]]
     """Firms' commands, how many were refused, and the most frequent code."""
     pairs: list[Pair]
@@ -86,6 +89,7 @@ class Summary(NamedTuple):
         named = self._asdict()
         named["handlers"] = [handler._asdict() for handler in self.handlers]
         named["pairs"] = [pair._asdict() for pair in self.pairs]
+        named["late"] = self.late.document()
         named["refused"] = {
             firm: {"commands": commands, "refused": refused, "most_frequent": code}
             for firm, (commands, refused, code) in self.refused.items()
@@ -157,6 +161,7 @@ def summary(
             f"{error} ({times:,} times)" if times > 1 else error
             for error, times in errors.most_common()
         ],
+        late=add_up(late_invoices(reader.run)),
         refused={
             firm: (of.commands, of.refused, of.code)
             for firm, of in sorted(refusals(reader.run).items())

@@ -378,3 +378,9 @@ _MESSAGES: Final[dict[str, Callable[[str, str, Facts], str]]] = {
         f"{s} tells {r} that {b['order']} cannot be filled: {short(b['reason'])}"
     ),
 }
+
+
+COMMANDS: Final = frozenset(_COMMANDS)
+EVENTS: Final = frozenset({"action", *_EVENTS})
+MESSAGES: Final = frozenset(_MESSAGES)
+"""Whatever there are words for; a run may hold others."""

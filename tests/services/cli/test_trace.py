@@ -126,6 +126,18 @@ def test_find_with_json_gives_rows_with_their_bodies(ask):
     assert (row["agent"], row["body"]["amount"]) == ("bob", 117.117)
 
 
+def test_the_help_of_find_lists_every_kind(hanse):
+    from services.telemetry.inspection.kinds import CONDITIONS, ROWS, listed
+
+    shown = hanse("trace", "RUN", "find", "--help").out
+    there = {word.strip(" ,.;:()") for word in shown.split()}
+    assert {*ROWS, *CONDITIONS, *listed()} <= there
+
+
+def test_the_summary_has_a_line_about_late_payments(ask):
+    assert "paid late: 1 invoice, 2.0 days on average, at most 2 (I1); by bob 1\n" in ask().out
+
+
 def test_find_says_that_there_is_more_or_nothing(ask):
     assert ask("find", "--limit", "3").err == "the first 3; there is more: see --limit\n"
     assert ask("find", "--text", "no such thing").err == "nothing found\n"
@@ -192,6 +204,8 @@ def test_a_page_is_written_where_it_is_wanted(ask, tmp_path):
         (["story", "bob", "--days", "50-60"], "none of these days is in the run"),
         (["story", "bob", "--days", "x"], "--days 'x': name two days such as 40-47, or one"),
         (["story", "bob", "--days", "5-2"], "--days 5-2: the first day comes first"),
+        (["find", "--kind", "deels"], "there is no such kind; did you mean deal"),
+        (["find", "--agent", "bop"], "has no such agent; did you mean bob?"),
         (["find", "--where", "this is no SQL"], "--where: "),
         (["find", "--where", "1; DROP TABLE messages"], "--where: "),
         (["diff", "no-such-run"], "no-such-run: there is no such run"),

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.league import League
 from services.errors import HanseError
 from services.runs import Run
 from services.telemetry.inspection.find import COLUMNS, find
+from tests.services.telemetry.inspection.play import config
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,48 @@ def test_a_bid_is_found_as_a_message_and_as_an_action_with_its_outcome(run):
 def test_refused_commands_have_a_name_of_their_own(run):
     [row] = find(run, kind="refused")
     assert row.words().endswith("refused, the listing is closed (listing_closed)")
+
+
+def test_payments_after_their_due_day_are_late_and_say_by_how_much(run):
+    [late] = find(run, kind="late")
+    assert late.words() == "bob pays ann 117.12 $ (I1): 2 days late, it was due on day 2"
+
+
+def test_an_invoice_past_its_due_day_that_nobody_paid_is_late_at_the_end(tmp_path):
+    with League.create(config(days=4), tmp_path / "run") as league:
+        league.run()
+    [late] = find(Run(tmp_path / "run"), kind="late")
+    assert late.words() == (
+        "ann bills bob 117.00 $ (I1), due on day 2: not paid, 117.12 $ open, 1 day past the due day"
+    )
+
+
+def test_other_conditions_hold_for_what_is_late_too(run):
+    assert find(run, kind="late", agent="cid") == []
+    assert find(run, kind="late", days=range(3)) == []
+
+
+@pytest.mark.parametrize("kind", ["process", "send", "receive"])
+def test_the_spans_of_messages_are_messages(run, kind):
+    assert find(run, kind=kind, limit=10**6) == find(run, kind="message", limit=10**6)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"kind": "deals"}, "--kind deals: there is no such kind; did you mean deal"),
+        ({"kind": "qqq"}, "--kind qqq: there is no such kind; see find --help"),
+        ({"agent": "bobb"}, r"--agent bobb: .* has no such agent; did you mean bob\?"),
+        ({"agent": "zzz"}, "has no such agent; there are ann, bob, cid, exchange"),
+    ],
+)
+def test_a_kind_or_an_agent_that_there_cannot_be_is_refused_with_what_is_near(run, how, message):
+    with pytest.raises(HanseError, match=message):
+        find(run, **how)
+
+
+def test_a_kind_that_there_could_be_is_only_not_found(run):
+    assert find(run, kind="bankruptcy") == find(run, kind="withdraw_offer") == []
 
 
 def test_an_agent_is_found_also_where_it_is_the_other_side(run):

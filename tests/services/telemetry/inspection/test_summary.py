@@ -86,3 +86,9 @@ def test_the_days_are_counted_as_they_are_read(play):
     told: list[tuple[int, int]] = []
     summary(play, lambda day, days: told.append((day, days)))
     assert told == [(day, 6) for day in range(6)]
+
+
+def test_invoices_that_were_paid_late_are_added_up(play):
+    late = summary(play).late
+    assert (late.paid, late.most_days, late.longest, late.open) == (1, 2, "I1", 0)
+    assert late.payers == {"bob": 1}
