@@ -100,8 +100,8 @@ def test_the_readmes_traces_are_those_of_the_standard_run(tmp_path: Path) -> Non
         words = next(x for x in shown.splitlines() if command in x).split()[2:]
         done = hanse(*words, folder=tmp_path)
         assert done.returncode in (0, 1), done.stderr
-        there = " ".join(re.sub(r"exchange!\d+|[+]\d+[.]\d+s|[^ -~]", " ", done.stdout).split())
+        there = " ".join(re.sub(r"exchange:\d+|[+]\d+[.]\d+s|[^ -~]", " ", done.stdout).split())
         for line in shown.splitlines()[1:]:
-            text = re.split(r"   exchange!|            [(]|    [(]", line)[0]
+            text = re.split(r"   exchange:|            [(]|    [(]", line)[0]
             text = " ".join(re.sub(r"[^ -~]", " ", text).split()).removesuffix("...")
             assert text in there or text.startswith("$"), text

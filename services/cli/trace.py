@@ -142,6 +142,8 @@ WHY_EXAMPLE = """Examples:
 
   hanse trace RUN why 'farmer_A#12'          a message: causes and effects
 
+  hanse trace RUN why exchange:59            an event; or a span, 16 hex digits
+
   hanse trace RUN why D12@exchange_Visby     several towns have a D12
 """
 

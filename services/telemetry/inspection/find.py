@@ -186,7 +186,11 @@ def find(
 
 
 def _late(run: Run, found: list[Found]) -> list[Found]:
-    notes = {event.id: late.note(event) for late in late_invoices(run) for event in late.events}
+    notes = {
+        words.event_id(event.agent, event.ordinal): late.note(event)
+        for late in late_invoices(run)
+        for event in late.events
+    }
     return [row._replace(note=notes[row.id]) for row in found if row.id in notes]
 
 
@@ -204,7 +208,7 @@ def _source(connection: sqlite3.Connection, days: range | None) -> str:
         " CASE subject WHEN '' THEN '' ELSE agent END,"
         " CASE kind WHEN 'action' THEN 'action' ELSE 'event' END,"
         f" CASE WHEN kind = 'action' AND instr(body, '{_TOOL}') THEN {_NAME} ELSE kind END,"
-        f" agent || '!' || ordinal, cause, NULL, NULL, body, round, rowid FROM events"
+        f" agent || ':' || ordinal, cause, NULL, NULL, body, round, rowid FROM events"
         f" WHERE {events}",
     ]
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
@@ -251,8 +255,13 @@ def _guarded(connection: sqlite3.Connection, where: str | None, seconds: float) 
         # Damage is not the user's doing: whoever has opened the database explains it.
         if where is None or _is_damage(error):
             raise
+        told = str(error)
+        if 'near "LIMIT"' in told and "limit" not in where.lower():
+            told = (
+                "the condition is not complete"  # the words of the query around it are not theirs
+            )
         raise HanseError(
-            f"--where: {error}; it is a condition in SQL over {', '.join(COLUMNS)}, such as"
+            f"--where: {told}; it is a condition in SQL over {', '.join(COLUMNS)}, such as"
             " \"name = 'deal' AND body LIKE '%roaster_B%'\""
         ) from None
     finally:

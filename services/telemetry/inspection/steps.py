@@ -135,7 +135,7 @@ def of_event(event: LoggedEvent, day: TraceDay | None = None) -> Step:
     facts = event.facts
     timing = day.timing(event.cause) if day is not None and event.cause else None
     return Step(
-        event.id,
+        words.event_id(event.agent, event.ordinal),
         event.minute,
         event.subject or event.agent,
         words.event(event.kind, event.subject, facts),

@@ -292,7 +292,8 @@ def _happened(
         if not concerns or (own and event.kind in steps.SAID_BY_COMMAND):
             return None
     told = words.event(event.kind, event.subject, facts)
-    return Line(event.minute, told, False, False, [event.id], [])
+    id = words.event_id(event.agent, event.ordinal)
+    return Line(event.minute, told, False, False, [id], [])
 
 
 def _may_concern(event: LoggedEvent, agent: str) -> bool:

@@ -26,9 +26,9 @@ PAPERS: Final = {
 }
 """What a town numbers, by the letter before the number."""
 
-_PAPER: Final = re.compile(r"([LODIMF])([1-9][0-9]{0,17})(?:@(.+))?")
+_PAPER: Final = re.compile(r"([LODIMFlodimf])([1-9][0-9]{0,17})(?:@(.+))?")
 _MESSAGE: Final = re.compile(r"(.+)#([0-9]{1,18})")
-_EVENT: Final = re.compile(r"(.+)!([0-9]{1,18})")
+_EVENT: Final = re.compile(r"(.+)[:!]([0-9]{1,18})")
 _PREFIX: Final = "exchange_"
 _SHOWN: Final = 8
 
@@ -52,7 +52,7 @@ def exchanges(run: Run) -> list[str]:
 
 
 def event_named(reader: TraceReader, text: str) -> LoggedEvent | None:
-    """The event that an id such as ``exchange!118`` names; None if it is no such id.
+    """The event that an id such as ``exchange:118`` names; None if it is no such id.
 
     Raises:
         HanseError: There is no such event.
@@ -85,12 +85,14 @@ def locate(reader: TraceReader, text: str, town: str | None = None) -> SentMessa
     """
     text = text.strip()
     if paper := _PAPER.fullmatch(text):
-        letter, number, of = paper.groups()
+        letter, number, of = paper[1].upper(), paper[2], paper[3]
         if of and town and _exchange(of) != _exchange(town):
             raise HanseError(f"{text}: --town says {town}; name one town")
         return _paper(reader.run, letter, int(number), of or town)
     if message := _MESSAGE.fullmatch(text):
         return _message(reader, message[1], int(message[2]))
+    if text in agents(reader.run):
+        raise HanseError(f"{text} is an agent; see: hanse trace RUN story {text}")
     raise HanseError(
         f"{text!r} is no id; name a message (farmer_A#12), a listing (L5), an offer (O33),"
         " a deal (D12), an invoice (I7), a letter (M3) or an order abroad (F2)"
@@ -185,13 +187,15 @@ def unknown_agent(reader: TraceReader, agent: str) -> NoReturn:
     Raises:
         HanseError: Always.
     """
-    names: dict[str, None] = {}
-    for row in reader.run.rows("messages", days=range(0, 1)):
-        names[row[2]] = names[row[4]] = None
-    known = sorted(names)
+    known = sorted(agents(reader.run))
     close = difflib.get_close_matches(agent, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {_few(known)}"
     raise HanseError(f"{reader.run.folder}: there is no agent {agent}; {hint}")
+
+
+def agents(run: Run) -> set[str]:
+    """Who has sent or received anything on the first day."""
+    return {name for row in run.rows("messages", days=range(0, 1)) for name in (row[2], row[4])}
 
 
 def _listed(known: list[str]) -> str:

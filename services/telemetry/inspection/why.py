@@ -24,7 +24,7 @@ def why(
     Args:
         reader: The run.
         id: ``farmer_A#12``, ``L5``, ``O33``, ``D12``, ``I7``, ``D12@exchange_Visby``; or an
-            event's, ``exchange!118``, which stands for the command or the order that it is of; or
+            event's, ``exchange:118``, which stands for the command or the order that it is of; or
             an own span's, 16 hexadecimal digits, which stands for the message it lies under.
         town: Whose paper it is, where several towns have one of that number.
         limits: How much is told.

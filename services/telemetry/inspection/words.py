@@ -59,6 +59,11 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def event_id(agent: str, ordinal: int) -> str:
+    """``exchange:59``: an event's id as it is shown; shells read more into the ``!`` of the log."""
+    return f"{agent}:{ordinal}"
+
+
 def refusal(code: object) -> str:
     """Why a command was refused, in words and with its code."""
     meaning = REFUSALS.get(str(code))

@@ -109,7 +109,7 @@ def test_a_condition_may_use_every_column(run):
 
 def test_a_condition_may_look_into_bodies(run):
     [deal, _] = find(run, where="json_extract(body, '$.total_price') > 100")
-    assert deal.id.startswith("exchange!")
+    assert deal.id.startswith("exchange:")
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,12 @@ def test_a_condition_that_is_none_or_may_not_be_is_refused_in_a_line(run, where)
     with pytest.raises(HanseError, match=r"^--where: ") as refused:
         find(run, where=where)
     assert "it is a condition in SQL over day, minute, time" in str(refused.value)
+
+
+@pytest.mark.parametrize("where", ["", "day =", "day = 1 AND", "name LIKE"])
+def test_a_condition_that_stops_short_is_said_to(run, where):
+    with pytest.raises(HanseError, match=r"^--where: the condition is not complete; it is"):
+        find(run, where=where)
 
 
 def test_a_condition_without_end_is_broken_off(run):

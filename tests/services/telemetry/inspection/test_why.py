@@ -183,6 +183,12 @@ def test_what_came_with_the_time_of_day_says_so(play):
         why(play, event.id)
 
 
+@pytest.mark.parametrize("sign", [":", "!"])
+def test_an_event_is_named_as_it_is_shown_and_as_the_log_has_it(play, sign):
+    [event] = play.find_events("delivery", deal="D1")
+    assert why(play, f"exchange{sign}{event.ordinal}")[:3] == why(play, "D1")[:3]
+
+
 def test_an_event_that_is_not_there_is_refused(play):
     with pytest.raises(HanseError, match="there is no event exchange!99999"):
         why(play, "exchange!99999")
@@ -246,6 +252,15 @@ def test_a_town_is_named_in_the_id_or_beside_it(two_towns: TraceReader, id, town
 def test_an_id_that_names_nothing_is_refused_with_what_there_is(play, id, message):
     with pytest.raises(HanseError, match=message):
         why(play, id)
+
+
+def test_papers_may_be_named_in_lower_case(play):
+    assert why(play, "d1") == why(play, "D1")
+
+
+def test_an_agent_is_no_id_but_has_a_story(play):
+    with pytest.raises(HanseError, match="bob is an agent; see: hanse trace RUN story bob"):
+        why(play, "bob")
 
 
 def test_an_unknown_town_is_refused_with_the_towns_that_there_are(two_towns):
