@@ -7,7 +7,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from services.telemetry.inspection.own import own_spans
+from services.telemetry.logged import TraceDay
 from services.telemetry.reader import RecordedSpan, TraceReader
+from services.telemetry.recorded import is_overlay
 from services.telemetry.timings import Timing
 
 TICK: Final = 100
@@ -30,12 +33,14 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
     ``names`` numbers senders, recipients, types and the like. A ``cause`` is the place within the
     day of the message that it names, or its id if that was not sent before on this day, or None.
     Wall times are ticks of 100 ns since ``base`` (milliseconds since 1970), None where they are not
-    known.
+    known. A span's ``within`` is the place of the message while which was handled it was begun;
+    rows that only say more of a derived span have no times and are no spans here.
     """
     found = reader.day(day)
+    recorded = [span for span in found.recorded if not is_overlay(span)]
+    within = _within(reader, found, places := {id: at for at, id in enumerate(found.by_id)})
     names = _Names()
     messages, events = found.messages, found.events
-    places = {id: place for place, id in enumerate(found.by_id)}
 
     def source(cause: str | None, before: int) -> int | str | None:
         place = None if cause is None else places.get(cause)
@@ -44,7 +49,7 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
     timings = [found.timing(message.id) for message in messages]
     base = min((timing.arrived for timing in timings if timing is not None), default=None)
     if base is None:
-        base = min((span.start for span in found.recorded), default=None)
+        base = min((span.start for span in recorded), default=None)
     return {
         "day": day,
         "messages": {
@@ -76,7 +81,9 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
             [agent, minute, timing.host, _ticks(timing.began, base), _ticks(timing.took, 0)]
             for (agent, minute), timing in found.wakes.items()
         ],
-        "spans": [_recorded(span, base) for span in found.recorded],
+        "spans": [
+            {**_recorded(span, base), "within": within.get(span.span_id)} for span in recorded
+        ],
         "base": None if base is None else base / 1e6,
         "names": list(names.places),
     }
@@ -104,6 +111,14 @@ def _recorded(span: RecordedSpan, base: int | None) -> dict[str, Any]:
         **span._asdict(),
         "start": _ticks(span.start, base),
         "end": _ticks(span.end, base),
+    }
+
+
+def _within(reader: TraceReader, found: TraceDay, places: dict[str, int]) -> dict[str, int]:
+    return {
+        span.id: places[message]
+        for message, spans in own_spans(reader.identity, found).of_messages.items()
+        for span in spans
     }
 
 

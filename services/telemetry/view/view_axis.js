@@ -9,7 +9,7 @@ function virtualAxis(day) {
   const used = (minute, round) => rounds.set(minute, Math.max(rounds.get(minute) ?? 0, round));
   for (const m of day.messages) used(m.minute, m.handled ? m.round + 1 : m.round);
   for (const e of day.events) used(e.minute, e.round);
-  for (const s of day.spans) if (s.agent) used(s.minute, 0);
+  for (const s of day.spans) if (s.own) used(s.minute, s.round);
   const starts = new Map();
   const ticks = [];
   let at = 0;
@@ -23,11 +23,11 @@ function virtualAxis(day) {
 
 // Milliseconds and the like since the day began.
 function wallAxis(day) {
-  const timed = [...day.messages, ...day.wakes].filter((item) => item.began !== null);
+  const timed = [...day.messages, ...day.wakes, ...day.spans.filter((s) => s.own)].filter((item) => item.began !== null);
   let end = 0;
   let start = Infinity;
   for (const item of timed) {
-    start = Math.min(start, item.arrived);
+    start = Math.min(start, item.arrived ?? item.began);
     end = Math.max(end, item.began + item.took);
   }
   if (!timed.length) {

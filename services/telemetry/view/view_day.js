@@ -70,12 +70,15 @@ function eventsOf(chunk, messages) {
   });
 }
 
-function spansOf(chunk) {
-  return chunk.spans.map((s) => ({
-    kind: "span", id: "span " + s.span_id, day: chunk.day, minute: s.minute, round: 0, agent: s.agent, type: s.name,
-    source: null, cause: null, body: s.body, facts: undefined, flag: s.status === "ERROR" ? TROUBLE : 0,
-    began: s.start, took: s.end - s.start, span: s,
-  }));
+function spansOf(chunk, messages) {
+  return chunk.spans.map((s) => {
+    const source = s.within === null ? null : messages[s.within];
+    return {
+      kind: "span", id: "span " + s.span_id, day: chunk.day, minute: s.minute, agent: s.agent, type: s.name,
+      round: source ? source.round + 1 : 0, source, cause: source ? source.id : null, body: s.body, facts: undefined,
+      flag: s.status === "ERROR" ? TROUBLE : 0, began: s.start, took: s.end - s.start, span: s, own: s.agent !== "",
+    };
+  });
 }
 
 class Day {
@@ -84,7 +87,7 @@ class Day {
     this.base = chunk.base;
     this.messages = messagesOf(chunk);
     this.events = eventsOf(chunk, this.messages);
-    this.spans = spansOf(chunk);
+    this.spans = spansOf(chunk, this.messages);
     this.wakes = chunk.wakes.map(([agent, minute, host, began, took]) => ({
       kind: "wake", id: "wake " + agent + "@" + minute, day: chunk.day, minute, round: 0, agent, type: "wake",
       source: null, cause: null, body: "{}", facts: {}, flag: 0, host, began, took, arrived: began,
@@ -107,11 +110,11 @@ class Day {
     return this._byId.get(id) || null;
   }
 
-  // What came of an item on this day: events first, then the messages that were sent because of it.
+  // What came of an item on this day: its own spans and events, then the messages that were sent.
   effects(item) {
     if (!this._effects) {
       this._effects = new Map();
-      for (const one of [...this.events, ...this.messages]) {
+      for (const one of [...this.spans, ...this.events, ...this.messages]) {
         if (!one.source) continue;
         if (!this._effects.has(one.source)) this._effects.set(one.source, []);
         this._effects.get(one.source).push(one);

@@ -94,7 +94,8 @@ function channelName(channel) {
   return [swatch("var(" + (ownEntry(CHANNELS, channel) || "--series-8") + ")"), ownEntry(CHANNEL_NAMES, channel) || visible(channel)];
 }
 
-// The channels in use, as a legend.
-function channelLegend(channels) {
-  return el("p", { class: "keys" }, channels.map((channel) => el("span", {}, channelName(channel))));
+// The channels in use, as a legend, and what else has a colour: [variable, words] each.
+function channelLegend(channels, others) {
+  return el("p", { class: "keys" }, channels.map((channel) => el("span", {}, channelName(channel))),
+    others.map(([variable, text]) => el("span", {}, swatch("var(" + variable + ")"), text)));
 }

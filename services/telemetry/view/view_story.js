@@ -96,7 +96,7 @@ function storyOf(item, day, choose) {
       rest.dataset.ready = "yes";
     }, (error) => rest.replaceChildren(el("p", { class: "note bad" }, "The order cannot be read: " + error.message)));
   }
-  const up = item.kind === "span" || item.kind === "wake" ? [] : pathRows(day, item, choose);
+  const up = (item.kind === "span" && !item.source) || item.kind === "wake" ? [] : pathRows(day, item, choose);
   return el("div", { class: "story" },
     up.length ? [el("h3", {}, "How it came about"), el("ol", { class: "path" }, up)] : null,
     el("h3", {}, day.effects(item).length ? "This, and what came of it" : item.kind === "message" ? "This, and nothing came of it that day" : "What happened"), down, rest);

@@ -1,6 +1,6 @@
-// The waterfall: a lane for each agent, a box for each message that it handled.
+// The waterfall: a lane for each agent, a box for each message that it handled, own spans upon it.
 
-const LANES = { low: 24, high: 60, together: 0.5 }; // pixels; few lanes share half the window
+const LANES = { low: 24, lowWithOwn: 34, high: 60, together: 0.5 }; // pixels; few lanes share half the window
 const HEAD = 26;
 
 function waterfall(choose) {
@@ -31,7 +31,41 @@ function waterfall(choose) {
   const timeAt = (x) => view[0] + ((x - gutter()) / room()) * (view[1] - view[0]);
   const topOf = (place) => HEAD + place * tall - stage.scrollTop;
 
-  function drawBox(brush, box, top, free) {
+  // Own spans share the lower half of their lane's boxes, a level for each that they lie in.
+  function ownStrip(lane, box) {
+    const high = (tall - 10) / 2 / lane.levels;
+    return { y: tall / 2 + Math.min(box.depth, lane.levels - 1) * high, high };
+  }
+
+  function drawOwn(brush, lane, box, top, free) {
+    const { item } = box;
+    const left = Math.max(xOf(box.from), gutter());
+    const right = xOf(box.to);
+    if (right < gutter() || (right <= free && item !== picked && !item.flag)) return Math.max(free, right);
+    const { y, high } = ownStrip(lane, box);
+    const wide = Math.max(2, right - left - (right - left > 4 ? 1 : 0));
+    brush.fillStyle = paint("--own");
+    brush.fillRect(left, top + y, wide, high - (lane.levels > 1 ? 1 : 0));
+    if (item.flag) {
+      brush.fillStyle = paint("--bad");
+      brush.fillRect(left, top + y + high - 3, wide, 3);
+    }
+    outline(brush, item, left, top + y, wide, high);
+    if (wide > 46 && high >= 12) {
+      brush.fillStyle = paint("--paper");
+      brush.fillText(fitted(brush, visible(item.type), wide - 8), left + 4, top + y + high / 2 + 0.5);
+    }
+    return right;
+  }
+
+  function outline(brush, item, left, y, wide, high) {
+    if (item !== picked && !(pointer && pointer.item === item)) return;
+    brush.strokeStyle = paint("--ink");
+    brush.lineWidth = item === picked ? 2 : 1;
+    brush.strokeRect(left - 1, y - 1.5, Math.max(4, wide + 2), high + 3);
+  }
+
+  function drawBox(brush, lane, box, top, free) {
     const { item } = box;
     const left = Math.max(xOf(box.from), gutter());
     const right = xOf(box.to);
@@ -44,7 +78,7 @@ function waterfall(choose) {
     }
     const wide = Math.max(1, right - left - (right - left > 3 ? 1 : 0));
     if (right < gutter() || (right <= free && item !== picked && !item.flag)) return Math.max(free, right);
-    brush.fillStyle = item.kind === "message" ? channelPaint(item.channel) : item.kind === "span" ? paint("--series-4") : paint("--soft");
+    brush.fillStyle = item.kind === "message" ? channelPaint(item.channel) : paint("--soft");
     brush.globalAlpha = item.kind === "message" ? 0.82 : 0.45;
     brush.fillRect(left, top + 5, wide, tall - 10);
     brush.globalAlpha = 1;
@@ -52,14 +86,10 @@ function waterfall(choose) {
       brush.fillStyle = paint("--bad");
       brush.fillRect(left, top + tall - 6, Math.max(2, wide), 3);
     }
-    if (item === picked || (pointer && pointer.item === item)) {
-      brush.strokeStyle = paint("--ink");
-      brush.lineWidth = item === picked ? 2 : 1;
-      brush.strokeRect(left - 1, top + 3.5, Math.max(4, wide + 2), tall - 7);
-    }
+    outline(brush, item, left, top + 5, wide, tall - 10);
     if (wide > 46) {
       brush.fillStyle = paint("--paper");
-      brush.fillText(fitted(brush, visible(words(item.type)), wide - 8), left + 4, top + tall / 2 + 0.5);
+      brush.fillText(fitted(brush, visible(words(item.type)), wide - 8), left + 4, top + (lane.levels ? tall / 4 + 3 : tall / 2 + 0.5));
     }
     return right;
   }
@@ -123,9 +153,15 @@ function waterfall(choose) {
     brush.clip();
     for (let place = first; place < last; place++) {
       const lane = layout.lanes[place];
-      const [low, end] = boxesBetween(lane, view[0], view[1]);
+      const [low, end] = boxesBetween(lane.boxes, view[0], view[1]);
       let free = -1;
-      for (let i = low; i < end; i++) free = drawBox(brush, lane.boxes[i], topOf(place), free);
+      for (let i = low; i < end; i++) free = drawBox(brush, lane, lane.boxes.items[i], topOf(place), free);
+      const taken = [];
+      const [begin, stop] = boxesBetween(lane.own, view[0], view[1]);
+      for (let i = begin; i < stop; i++) {
+        const box = lane.own.items[i];
+        taken[box.depth] = drawOwn(brush, lane, box, topOf(place), taken[box.depth] ?? -1);
+      }
       for (const mark of lane.marks) if (mark.at >= view[0] && mark.at <= view[1]) drawMark(brush, mark, topOf(place));
     }
     drawLinks(brush, places);
@@ -172,10 +208,21 @@ function waterfall(choose) {
     if (!lane || x < gutter()) return null;
     const mark = lane.marks.find((one) => Math.abs(xOf(one.at) - x) <= 6);
     if (mark) return mark.item;
-    const [low, end] = boxesBetween(lane, timeAt(x - 3), timeAt(x + 3));
+    const down = y - topOf(place);
+    const onStrip = lane.own.items.length && down >= tall / 2;
+    const found = onStrip && nearest(lane.own, x, (box) => {
+      const { y: upper, high } = ownStrip(lane, box);
+      return down >= upper && down < upper + high + 1;
+    });
+    return found || nearest(lane.boxes, x, () => true);
+  }
+
+  function nearest(boxes, x, fits) {
+    const [low, end] = boxesBetween(boxes, timeAt(x - 3), timeAt(x + 3));
     let best = null;
     for (let i = low; i < end; i++) {
-      const box = lane.boxes[i];
+      const box = boxes.items[i];
+      if (!fits(box)) continue;
       const away = Math.max(xOf(box.from) - x, x - xOf(box.to), 0);
       if (away <= 3 && (!best || away < best.away || (away === best.away && box.to - box.from < best.box.to - best.box.from))) best = { box, away };
     }
@@ -191,13 +238,13 @@ function waterfall(choose) {
   // The neighbour of the chosen box: the next in its lane, or the nearest in another lane.
   function neighbour(step, lanes) {
     const all = layout.lanes;
-    let place = all.findIndex((lane) => lane.boxes.some((box) => box.item === picked));
-    if (place < 0) return all.flatMap((lane) => lane.boxes)[0] || null;
-    const here = all[place].boxes.findIndex((box) => box.item === picked);
-    if (!lanes) return all[place].boxes[here + step] || null;
-    const { from } = all[place].boxes[here];
-    do place += lanes; while (all[place] && !all[place].boxes.length);
-    return all[place] ? all[place].boxes.reduce((best, box) => (Math.abs(box.from - from) < Math.abs(best.from - from) ? box : best)) : null;
+    let place = all.findIndex((lane) => lane.all.some((box) => box.item === picked));
+    if (place < 0) return all.flatMap((lane) => lane.all)[0] || null;
+    const here = all[place].all.findIndex((box) => box.item === picked);
+    if (!lanes) return all[place].all[here + step] || null;
+    const { from } = all[place].all[here];
+    do place += lanes; while (all[place] && !all[place].all.length);
+    return all[place] ? all[place].all.reduce((best, box) => (Math.abs(box.from - from) < Math.abs(best.from - from) ? box : best)) : null;
   }
 
   stage.addEventListener("scroll", redraw, { passive: true });
@@ -264,7 +311,7 @@ function waterfall(choose) {
   function fit() {
     view = [...layout.axis.extent];
     if (root) {
-      const ends = layout.lanes.flatMap((lane) => [...lane.boxes.flatMap((box) => [box.wait, box.to]), ...lane.marks.map((mark) => mark.at)]);
+      const ends = layout.lanes.flatMap((lane) => [...lane.all.flatMap((box) => [box.wait, box.to]), ...lane.marks.map((mark) => mark.at)]);
       const [from, to] = [Math.min(...ends), Math.max(...ends)];
       const margin = (to - from) * 0.02 || (view[1] - view[0]) * 0.05;
       if (ends.length) view = [Math.max(view[0], from - margin), Math.min(view[1], to + margin)];
@@ -273,17 +320,20 @@ function waterfall(choose) {
   }
 
   function rootOf(item) {
-    return item && item.kind !== "span" && item.day === day.day ? day.path(item)[0] : null;
+    return item && (item.kind !== "span" || item.source) && item.day === day.day ? day.path(item)[0] : null;
   }
 
   function build() {
     root = alone ? rootOf(picked) : null;
     layout = spanLayout(day, wall && day.timed, root ? day.chain(root) : null);
-    tall = Math.max(LANES.low, Math.min(LANES.high, Math.floor(LANES.together * innerHeight / Math.max(1, layout.lanes.length))));
+    tall = Math.max(layout.lanes.some((lane) => lane.levels) ? LANES.lowWithOwn : LANES.low, Math.min(LANES.high, Math.floor(LANES.together * innerHeight / Math.max(1, layout.lanes.length))));
     spacer.style.height = HEAD + layout.lanes.length * tall + "px";
     stage.style.height = Math.min(HEAD + layout.lanes.length * tall + 2, Math.max(300, Math.min(620, innerHeight * 0.62))) + "px";
     fit();
-    legend.replaceChildren(channelLegend([...new Set(day.messages.map((m) => m.channel))].sort()));
+    legend.replaceChildren(channelLegend([...new Set(day.messages.map((m) => m.channel))].sort(), [
+      layout.lanes.some((lane) => lane.levels) && ["--own", "spans of your own"],
+      layout.lanes.some((lane) => lane.all.some(({ item }) => item.kind === "wake" || (item.kind === "span" && !item.own))) && ["--soft", "other work"],
+    ].filter(Boolean)));
     note.textContent = alone && !root ? "Nothing is chosen on this day, so that no trace can be shown alone: this is the whole day."
       : wall && !day.timed ? "This day has no wall times: it was played without tracing. It is shown by virtual time."
       : layout.wall ? "A box is the handling of a message; the thin line before it, its waiting. Time since the day's first message."
@@ -292,10 +342,10 @@ function waterfall(choose) {
   }
 
   function bring() {
-    const place = layout.lanes.findIndex((lane) => lane.boxes.some((box) => box.item === picked) || lane.marks.some((mark) => mark.item === picked));
+    const place = layout.lanes.findIndex((lane) => lane.all.some((box) => box.item === picked) || lane.marks.some((mark) => mark.item === picked));
     if (place < 0) return;
     const lane = layout.lanes[place];
-    const box = lane.boxes.find((one) => one.item === picked) || { from: lane.marks.find((one) => one.item === picked).at };
+    const box = lane.all.find((one) => one.item === picked) || { from: lane.marks.find((one) => one.item === picked).at };
     if (box.from < view[0] || box.from > view[1]) move(box.from - (view[1] - view[0]) / 2);
     const top = place * tall;
     if (top < stage.scrollTop) stage.scrollTop = top;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from services.telemetry.reader import TraceReader
 from services.telemetry.view.chunks import day_chunk, packed
+from tests.services.telemetry.inspection.thoughts import thought
 from tests.services.telemetry.made_runs import HAND_OVER, event, message, written
 from tests.services.telemetry.view.traded import traded
 
@@ -87,3 +88,14 @@ def test_the_same_day_gives_the_same_bytes(tmp_path: Path) -> None:
     first = packed(day_chunk(reader, 1))
     assert first == packed(day_chunk(TraceReader(reader.run), 1))
     assert json.loads(gzip.decompress(first)) == day_chunk(reader, 1)
+
+
+def test_an_own_span_lies_within_the_handling_in_which_it_began(tmp_path: Path) -> None:
+    chunk = day_chunk(thought(tmp_path / "run"), 0)
+    thinking = [span for span in chunk["spans"] if span["name"].startswith("think")]
+    assert thinking
+    for span in thinking:
+        place = span["within"]
+        assert chunk["names"][chunk["messages"]["recipient"][place]] == "bob"
+        assert chunk["names"][chunk["messages"]["type"][place]] == "turn"
+    assert all(span["within"] is None for span in chunk["spans"] if not span["agent"])
