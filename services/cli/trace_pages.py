@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from services.cli.console import dollars, say, say_table
+from services.cli.trace_lines import plain, show, text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -21,35 +23,18 @@ if TYPE_CHECKING:
     from services.telemetry.inspection.story import Line, Story
     from services.telemetry.inspection.summary import Summary
 
-_PIPED_WIDTH = 200
-"""A tree in a file or a pipe has no terminal to fit into."""
 _HANDLERS = 10
 _KINDS = 40
 _PAYERS = 4
 _NAME = 60
 _BACKGROUND = 16
+_AFTER_TIME = 9
+"""Where the words of a story's line begin."""
+_HANG = 2
+_WIDE = 100
+"""Columns of a terminal in which all figures of a handler have room."""
 _DEALS = 8
 _DAYS = 12
-
-
-def _print(shown: object) -> None:
-    from rich.console import Console
-
-    Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, highlight=False).print(shown)
-
-
-def _text(*parts: tuple[str, str] | str) -> Text:
-    from rich.text import Text
-
-    # Words of the run are never markup, nor may they steer the terminal: somebody's letter may hold
-    # square brackets, escape sequences or letters that run the other way.
-    return Text.assemble(
-        *((_plain(part[0]), part[1]) if isinstance(part, tuple) else _plain(part) for part in parts)
-    )
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
 def _wall(step: Step, began: int | None) -> str:
@@ -70,7 +55,7 @@ def _step(step: Step, began: int | None, day: int | None = None) -> Text:
         told = [rest]
     if step.refused or step.failed:
         told = [*told[:-1], *_red(str(told[-1]))]
-    return _text((f"{at}  ", "cyan"), *told, (f"   {step.id}{_wall(step, began)}", "dim"))
+    return text((f"{at}  ", "cyan"), *told, (f"   {step.id}{_wall(step, began)}", "dim"))
 
 
 def _red(told: str) -> list[tuple[str, str] | str]:
@@ -87,56 +72,56 @@ def _grow(tree: Tree, nodes: Iterable[Node], began: int | None, day: int | None)
         branch = tree.add(_step(node.step, began, day))
         _grow(branch, node.children, began, day)
         if node.more:
-            branch.add(_text((f"... {node.more} more, show with --all", "dim")))
+            branch.add(text((f"... {node.more} more, show with --all", "dim")))
 
 
 def show_why(found: Explanation) -> None:
     """The order, the causes and the effects as one tree."""
     from rich.tree import Tree
 
-    tree = Tree(_text((found.id, "bold"), f"  {found.title}"))
+    tree = Tree(text((found.id, "bold"), f"  {found.title}"))
     if found.notes:
-        notes = tree.add(_text(("In short", "bold magenta")))
+        notes = tree.add(text(("In short", "bold magenta")))
         for line in found.notes:
-            notes.add(_text(line))
+            notes.add(text(line))
     if found.order:
         title = "Its bids and deals" if found.kind == "listing" else "From listing to payment"
-        order = tree.add(_text((title, "bold magenta")))
+        order = tree.add(text((title, "bold magenta")))
         for step in found.order:
             order.add(_step(step, found.began))
     if found.background:
         branch = tree.add(
-            _text(("What the seller met with before it changed the price", "bold magenta"))
+            text(("What the seller met with before it changed the price", "bold magenta"))
         )
         for step in found.background[-_BACKGROUND:]:
             branch.add(_step(step, found.began))
     for cause in found.causes:
-        branch = tree.add(_text((cause.question, "bold magenta")))
+        branch = tree.add(text((cause.question, "bold magenta")))
         chain = cause.chain
         day = chain.steps[0].minute // 1440 if chain.steps else None
         for place, step in enumerate(chain.steps):
             branch.add(_step(step, found.began, day if place else None))
             if place == 0 and chain.left_out:
-                branch.add(_text((f"... {chain.left_out} more, show with --all", "dim")))
+                branch.add(text((f"... {chain.left_out} more, show with --all", "dim")))
     effects = found.effects
     if effects is not None and (effects.children or effects.more):
-        branch = tree.add(_text(("What came of it on that day", "bold magenta")))
+        branch = tree.add(text(("What came of it on that day", "bold magenta")))
         _grow(branch, effects.children, found.began, effects.step.minute // 1440)
         if effects.more:
-            branch.add(_text((f"... {effects.more} more, show with --all", "dim")))
-    _print(tree)
+            branch.add(text((f"... {effects.more} more, show with --all", "dim")))
+    show(tree)
 
 
 def show_story(found: Story) -> None:
     """Shortages first, then day by day."""
     role = f", a {found.role}" if found.role else ""
-    _print(_text((found.agent, "bold"), role))
+    show(text((found.agent, "bold"), role))
     if found.shortages:
-        _print(_text(("In short", "bold magenta")))
+        show(text(("In short", "bold magenta")))
         for shortage in found.shortages:
-            _print(_text(f"  {shortage.words}"))
+            show(text(f"  {shortage.words}"), 4)
             for detail in shortage.details:
-                _print(_text((f"    {detail}", "dim")))
+                show(text((f"    {detail}", "dim")), 6)
     for day in found.days:
         evening = day.evening
         morning = (
@@ -144,13 +129,13 @@ def show_story(found: Story) -> None:
             if evening is None or evening.before is None
             else (f"   {dollars(evening.before)} $ in cash")
         )
-        _print(_text((f"\nday {day.day}", "bold magenta"), (morning, "dim")))
+        show(text((f"\nday {day.day}", "bold magenta"), (morning, "dim")))
         for told in day.lines:
-            _print(_line(told))
+            show(_line(told), _AFTER_TIME)
         if evening is not None:
             gained = "" if evening.before is None else f" ({evening.cash - evening.before:+,.2f})"
             stock = "; ".join(map(str, evening.shelves)) or "no stock"
-            _print(_text(("  evening  ", "green"), f"{dollars(evening.cash)} ${gained}; {stock}"))
+            show(text(("  evening  ", "green"), f"{dollars(evening.cash)} ${gained}; {stock}"), 11)
 
 
 def _line(line: Line) -> Text:
@@ -162,7 +147,7 @@ def _line(line: Line) -> Text:
     if line.refused or line.failed:
         parts = [*_red(line.words), *(f"; {note}" for note in line.notes)]
     ids = line.ids[0] if len(line.ids) == 1 else f"{line.ids[0]} and {len(line.ids) - 1} more"
-    return _text(at, who, *parts, (f"   {ids}", "dim"))
+    return text(at, who, *parts, (f"   {ids}", "dim"))
 
 
 def show_found(found: Sequence[Found]) -> None:
@@ -170,14 +155,15 @@ def show_found(found: Sequence[Found]) -> None:
     from services.telemetry.inspection.words import short
 
     for row in found:
-        told = short(row.words())
-        _print(
-            _text(
-                (f"day {row.day} {row.time}  ", "cyan"),
+        told, at = short(row.words()), f"day {row.day} {row.time}  "
+        show(
+            text(
+                (at, "cyan"),
                 (f"{row.name}  ", "magenta"),
                 *(_red(told) if row.failed else [told]),
                 (f"   {row.id}", "dim"),
-            )
+            ),
+            len(at),
         )
 
 
@@ -228,16 +214,16 @@ def _value(value: object) -> str:
 def _side(name: str, side: Side) -> None:
     from rich.tree import Tree
 
-    tree = Tree(_text(("in ", ""), (name, "bold")))
+    tree = Tree(text(("in ", ""), (name, "bold")))
     if side.step is None:
-        tree.add(_text("nothing more happens on that day"))
+        tree.add(text("nothing more happens on that day"))
     else:
         steps = [] if side.causes is None else side.causes.steps
         for step in steps:
             tree.add(_step(step, None))
         if not steps or steps[-1].words != side.step.words:
             tree.add(_step(side.step, None))
-    _print(tree)
+    show(tree)
 
 
 def _gaps(gaps: Sequence[Gap]) -> None:
@@ -277,68 +263,76 @@ def _deals(name: str, deals: Sequence[Deal]) -> None:
 
 def show_summary(found: Summary) -> None:
     """Tables, and last of all whether every span is there."""
-    say(
+    _said(
         f"run {found.folder} ({found.run}): {found.days} days, {found.messages:,} messages,"
         f" {found.events:,} events, {found.traces:,} traces"
     )
     say_table(["spans", ">number"], _kinds(found.kinds))
     if found.handlers:
+        wide = not sys.stdout.isatty() or get_terminal_size().columns >= _WIDE
         rows = [
             [
                 f"{h.agents}: {h.message}",
                 f"{h.times:,}",
                 f"{h.total:,.1f}",
-                *(f"{ms:,.3f}" for ms in (h.p50, h.p95, h.p99, h.longest)),
+                *(f"{ms:,.3f}" for ms in ((h.p50, h.p95) if wide else ())),
+                f"{h.p99:,.3f}",
+                f"{h.longest:,.3f}",
                 h.slowest,
             ]
             for h in found.handlers[:_HANDLERS]
         ]
         whose = "agent" if found.by_agent else "role"
-        title = f"slowest handlers by {whose}, sorted by the 99th percentile (p99)"
-        columns = ["handler", ">times", ">total ms", ">p50 ms", ">p95 ms", ">p99 ms", ">longest ms"]
-        say_table([*columns, "which was"], rows, title)
+        title = f"slowest handlers by {whose}, in ms, sorted by the 99th percentile (p99)"
+        shares = [">p50", ">p95"] if wide else []
+        columns = ["handler", ">times", ">total", *shares, ">p99", ">longest", "which was"]
+        say_table(columns, rows, title)
     pairs = [[f"{p.one} and {p.two}", f"{p.messages:,}"] for p in found.pairs]
     say_table(["busiest pairs", ">messages"], pairs)
     _trouble(found)
     wall = found.wall_seconds
     if wall is None:
-        say("wall time: not known; this run has no timings")
+        _said("wall time: not known; this run has no timings")
     else:
         days = found.virtual_minutes / 1440
-        say(
+        _said(
             f"virtual time {days:,.0f} days, wall time {wall:,.2f} s"
             f" ({found.busy_seconds or 0:,.2f} s of it in agents' handlers)"
         )
     for reason, number in {**found.missing, **found.doubtful}.items():
-        say(f"{number:,} times: {reason}")
-    say(
+        _said(f"{number:,} times: {reason}")
+    _said(
         f"spans {found.found:,} of {found.expected:,} are there"
         f" (all kinds; of them {found.of_messages:,} of messages: send, receive, process)"
     )
 
 
+def _said(line: str) -> None:
+    show(text(line), _HANG)
+
+
 def _kinds(kinds: Mapping[str, int]) -> list[list[str]]:
     from services.telemetry.inspection.words import short
 
-    rows = [[_plain(short(kind, _NAME)), f"{n:,}"] for kind, n in kinds.items()]
+    rows = [[plain(short(kind, _NAME)), f"{n:,}"] for kind, n in kinds.items()]
     rest = sum(list(kinds.values())[_KINDS:])
     return [*rows[:_KINDS], *([[f"{len(rows) - _KINDS} more kinds", f"{rest:,}"]] if rest else [])]
 
 
 def _trouble(found: Summary) -> None:
     for line in found.troubles[:_HANDLERS]:
-        _print(_text(f"trouble: {line}"))
+        _said(f"trouble: {line}")
     for line in found.errors[:_HANDLERS]:
-        _print(_text(f"errors: {line}"))
+        _said(f"errors: {line}")
     if len(found.errors) > _HANDLERS:
-        say(f"errors: {len(found.errors) - _HANDLERS} more kinds; see find --kind trouble")
+        _said(f"errors: {len(found.errors) - _HANDLERS} more kinds; see find --kind trouble")
     if not found.troubles and not found.errors:
-        say("no errors, no missed turns")
+        _said("no errors, no missed turns")
     refused = sorted(found.refused.items(), key=lambda entry: -entry[1][1])
     if refused:
         parts = [f"{firm} {n} of {all_:,} (mostly {code})" for firm, (all_, n, code) in refused[:6]]
         more = f" and {len(refused) - 6} more firms" if len(refused) > 6 else ""
-        say(f"refused commands: {', '.join(parts)}{more}")
+        _said(f"refused commands: {', '.join(parts)}{more}")
     _late(found.late)
 
 
@@ -346,7 +340,7 @@ def _late(late: LateSum) -> None:
     from services.telemetry.inspection.words import count
 
     if not late.payers:
-        say("paid late: no invoice")
+        _said("paid late: no invoice")
         return
     line = f"paid late: {count(late.paid, 'invoice')}"
     if late.paid:
@@ -354,4 +348,4 @@ def _late(late: LateSum) -> None:
     if late.open:
         line += f"; past due and not paid: {late.open:,}, {dollars(late.open_dollars)} $ in all"
     most = list(late.payers.items())[:_PAYERS]
-    say(f"{line}; by {', '.join(f'{payer} {n}' for payer, n in most)}")
+    _said(f"{line}; by {', '.join(f'{payer} {n}' for payer, n in most)}")

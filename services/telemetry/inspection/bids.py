@@ -57,8 +57,11 @@ def stands(reader: TraceReader, exchange: str, listing: str, until: int) -> list
     if not _rules(reader).honest_listings:
         posted = posted[:1]
     found = [Stand(e.listing, int(orders.number(e.event, "qty") or 0), []) for e in posted]
-    deals = reader.find_events("deal", recorder=exchange, seller=seller, item=item)
-    abroad = reader.find_events("trade", recorder=exchange, direction="export", item=item)
+    days = range(made.day, reader.days.stop)
+    deals = reader.find_events("deal", recorder=exchange, days=days, seller=seller, item=item)
+    abroad = reader.find_events(
+        "trade", recorder=exchange, days=days, direction="export", item=item
+    )
     taken = [*deals, *(event for event in abroad if event.subject == seller)]
     for event in sorted(taken, key=lambda event: event.ordinal):
         if not made.ordinal < event.ordinal < until:

@@ -75,6 +75,8 @@ def span(name: str, milliseconds: float | None, status: str | None, error: objec
     text = f"span {short(name)}"
     if milliseconds is not None:
         text += f" {milliseconds:,.1f} ms" if milliseconds >= 1 else f" {milliseconds:.3f} ms"
+    if status == "OK":
+        text += ", OK"
     if status == "ERROR":
         text += f"{FAILED}, {short(error)}" if error else FAILED
     return text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,7 @@ def test_without_a_question_the_run_is_summed_up_and_complete(ask):
     assert total[0] == total[1]
     assert last.endswith(" of messages: send, receive, process)")
     assert outcome.out.startswith("run run (coffee-0-")
-    assert "slowest handlers by agent, sorted by the 99th percentile (p99)" in outcome.out
+    assert "slowest handlers by agent, in ms, sorted by the 99th percentile (p99)" in outcome.out
     assert "bob: turn" in outcome.out
     assert "bob 1 of 22 (mostly listing_closed)" in outcome.out
 
@@ -136,6 +138,58 @@ def test_the_help_of_find_lists_every_kind(hanse):
 
 def test_the_summary_has_a_line_about_late_payments(ask):
     assert "paid late: 1 invoice, 2.0 days on average, at most 2 (I1); by bob 1\n" in ask().out
+
+
+def in_terminal(*words: object, columns: int = 80) -> list[str]:
+    """What a command shows in a terminal of so many columns, line by line."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "services.cli.main", "trace", *map(str, words)]
+    shown = b""
+    with subprocess.Popen(command, stdout=theirs, cwd=ROOT, env=environ):
+        os.close(theirs)
+        with suppress(OSError):  # the end of a terminal
+            while part := os.read(ours, 4096):
+                shown += part
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n").splitlines()
+
+
+def test_in_a_terminal_lines_have_hanging_indents(folder):
+    for words, after in ((["story", "bob"], " " * 9), (["find", "--kind", "deal"], " " * 13)):
+        lines = in_terminal(folder, *words)
+        assert max(map(len, lines)) <= 80
+        long = next(n for n, line in enumerate(lines) if "accepts O3" in line or "D1: ann" in line)
+        assert lines[long + 1].startswith(after)
+        assert lines[long + 1][len(after)] != " "
+        assert not lines[long].endswith(" ")
+
+
+def test_the_summary_fits_into_a_terminal(folder):
+    lines = in_terminal(folder)
+    assert max(map(len, lines)) <= 80
+    start = next(n for n, line in enumerate(lines) if line.startswith("spans ") and "there" in line)
+    assert lines[start + 1].startswith("  ")
+
+
+@pytest.mark.parametrize("words", [["story", "bob"], ["find", "--limit", "500"], ["why", "D1"]])
+def test_no_line_is_wrapped_where_it_is_piped(ask, cast_long, words):
+    outcome = cast_long(*words)
+    assert "x " * 90 in outcome.out or "x …" in outcome.out
+    assert len(outcome.out.splitlines()) == len(ask(*words).out.splitlines())
+
+
+@pytest.fixture
+def cast_long(hanse, folder, tmp_path):
+    """Asks about the play with a letter and a listing's name that fill several lines."""
+    copy = shutil.copytree(folder, tmp_path / "long")
+    with closing(sqlite3.connect(copy / "run.db")) as connection:
+        for table in ("messages", "events"):
+            connection.execute(
+                f"UPDATE {table} SET body = replace(body, ?, ?)", ("green_coffee_kg", "x " * 120)
+            )
+        connection.commit()
+    return lambda *words: hanse("trace", copy, *words)
 
 
 def test_find_says_that_there_is_more_or_nothing(ask):
