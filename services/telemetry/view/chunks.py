@@ -12,6 +12,7 @@ from services.telemetry.logged import TraceDay
 from services.telemetry.reader import RecordedSpan, TraceReader
 from services.telemetry.recorded import is_overlay
 from services.telemetry.timings import Timing
+from services.telemetry.view.flags import flag_of_event, flag_of_span
 
 TICK: Final = 100
 """Nanoseconds in the unit of a day's wall times; a handler takes some dozens of them or more."""
@@ -76,13 +77,19 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
             "kind": names(e.kind for e in events),
             "subject": names(e.subject for e in events),
             "body": [e.body for e in events],
+            "flag": [flag_of_event(e.kind, e.body) for e in events],
         },
         "wakes": [
             [agent, minute, timing.host, _ticks(timing.began, base), _ticks(timing.took, 0)]
             for (agent, minute), timing in found.wakes.items()
         ],
         "spans": [
-            {**_recorded(span, base), "within": within.get(span.span_id)} for span in recorded
+            {
+                **_recorded(span, base),
+                "within": within.get(span.span_id),
+                "flag": flag_of_span(span),
+            }
+            for span in recorded
         ],
         "base": None if base is None else base / 1e6,
         "names": list(names.places),

@@ -8,25 +8,14 @@ opens those days only.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from services.runs import Run
+from services.runs import Run, database
 from services.runs.bodies import body_of
-
-TROUBLES: Final = frozenset(
-    {
-        "agent_error",
-        "turn_missed",
-        "mail_refused",
-        "undeliverable",
-        "stray_command",
-        "stray_trade",
-        "unhandled",
-        "bankruptcy",
-    }
-)
-"""Kinds of events that say that something went wrong."""
+from services.telemetry.rows import read_recorded
+from services.telemetry.view.flags import Flag, flag_of_event, flag_of_span
 
 
 class DayFigures(NamedTuple):
@@ -36,11 +25,19 @@ class DayFigures(NamedTuple):
     events: int
     deals: int
     errors: int
-    """Troubles (see `TROUBLES`), and shipments that were lost."""
+    """What is an error is defined by :class:`services.telemetry.view.flags.Flag`, like the rest."""
     refused: int
     """Commands that an exchange refused."""
     dollars: float
     """The deals' total price."""
+    lost: int
+    """Deliveries that never arrive."""
+    late: int
+    """Deliveries that take a day longer."""
+    stray: int
+    """Messages that their recipient did not expect."""
+    bankrupt: int
+    """Firms that went out of business."""
 
 
 class Order(NamedTuple):
@@ -91,25 +88,36 @@ class Overview:
         return len(self.days) < len(marks)
 
     def _read(self, day: int, messages: int) -> None:
-        events = deals = errors = refused = 0
+        events = deals = 0
         dollars = 0.0
+        with database.reading(self._run.database) as connection:
+            flags = Counter(map(flag_of_span, read_recorded(connection, day)))
         for _, _, agent, _, _, kind, _, text in self._run.rows("events", days=range(day, day + 1)):
             events += 1
-            errors += kind in TROUBLES
+            flags[flag_of_event(kind, text)] += 1
             body = body_of(text)
             if body is None:
                 continue
-            if kind == "action":
-                refused += body.get("status") == "error"
-            elif kind == "delivery":
-                errors += body.get("outcome") == "lost"
-            elif kind == "deal":
+            if kind == "deal":
                 deals += 1
                 price = body.get("total_price")
                 dollars += price if isinstance(price, int | float) else 0.0
             if ids := ids_of(kind, body):
                 self._mention(agent, ids, day)
-        self.days.append(DayFigures(messages, events, deals, errors, refused, round(dollars, 2)))
+        self.days.append(
+            DayFigures(
+                messages,
+                events,
+                deals,
+                errors=flags[Flag.ERROR],
+                refused=flags[Flag.REFUSED],
+                dollars=round(dollars, 2),
+                lost=flags[Flag.LOST],
+                late=flags[Flag.LATE],
+                stray=flags[Flag.STRAY],
+                bankrupt=flags[Flag.BANKRUPT],
+            )
+        )
 
     def _mention(self, exchange: str, ids: Mapping[str, str], day: int) -> None:
         names = [f"{kind}:{value}" for kind, value in ids.items()]

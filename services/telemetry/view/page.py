@@ -33,6 +33,7 @@ SCRIPTS: Final = (
     (_VIEW, "view_strip.js"),
     (_VIEW, "view_axis.js"),
     (_VIEW, "view_spans.js"),
+    (_VIEW, "view_legend.js"),
     (_VIEW, "view_waterfall.js"),
     (_VIEW, "view_graph.js"),
     (_VIEW, "view_search.js"),

@@ -138,7 +138,7 @@ function showPanel() {
   } }, "Details"));
   panel.replaceChildren(
     el("p", { class: "brand" }, picked.kind, el("span", {}, clock(picked.minute))),
-    el("h2", { class: picked.flag ? "bad" : null }, headline(picked, current)),
+    el("h2", { class: tone(picked.flag) || null }, headline(picked, current)),
     storyOf(picked, current, choose),
     el("h3", { class: "rule" }, "Details"),
     detailsOf(picked, current, choose, searchFor));
@@ -187,10 +187,10 @@ function showState() {
   const { run } = data;
   state.className = "state " + run.state;
   state.textContent = STATES[run.state] || run.state;
-  const sum = (place) => data.days.reduce((total, day) => total + day[place], 0);
+  const sums = data.days.reduce((total, day) => total.map((n, place) => n + day[place]), Array(FIGURES).fill(0));
   facts.textContent = [
     data.days.length < run.days ? number(data.days.length) + " of " + counted(run.days, "day", "days") : counted(run.days, "day", "days"),
-    counted(sum(0), "message", "messages"), counted(sum(2), "deal", "deals"), counted(sum(3), "error", "errors"), "seed " + run.seed,
+    counted(sums[0], "message", "messages"), counted(sums[2], "deal", "deals"), ...wrongs(sums), "seed " + run.seed,
   ].join(" \u00b7 ");
   document.documentElement.dataset.days = data.days.length;
 }

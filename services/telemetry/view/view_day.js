@@ -5,10 +5,12 @@ function ownEntry(table, key) {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-const TROUBLES = new Set(["agent_error", "turn_missed", "mail_refused", "undeliverable", "stray_command",
-  "stray_trade", "unhandled", "bankruptcy"]);
-const REFUSED = 1;
-const TROUBLE = 2;
+// As in flags.py, where they are defined; what is neither nothing nor an error stands between.
+const FLAGS = { none: 0, refused: 1, lost: 2, late: 3, stray: 4, bankrupt: 5, error: 6 };
+
+function tone(flag) {
+  return flag === FLAGS.error ? "bad" : flag ? "warn" : "";
+}
 
 function factsOf(item) {
   if (item.facts === undefined) {
@@ -45,13 +47,6 @@ function messagesOf(chunk) {
   return made;
 }
 
-function flagOf(type, body) {
-  if (TROUBLES.has(type)) return TROUBLE;
-  // Bodies are written without spaces, and quotes within texts are escaped.
-  if (type === "action") return body.includes('"status":"error"') ? REFUSED : 0;
-  return type === "delivery" && body.includes('"outcome":"lost"') ? TROUBLE : 0;
-}
-
 function eventsOf(chunk, messages) {
   const { names, events: e } = chunk;
   return e.minute.map((minute, i) => {
@@ -59,7 +54,7 @@ function eventsOf(chunk, messages) {
     const cause = e.cause[i];
     const source = typeof cause === "number" ? messages[cause] : null;
     const type = names[e.kind[i]];
-    const flag = flagOf(type, e.body[i]);
+    const flag = e.flag[i];
     if (source && flag > source.flag) source.flag = flag;
     const event = {
       kind: "event", id: agent + "!" + e.ordinal[i], day: chunk.day, minute, round: e.round[i], agent, type,
@@ -76,7 +71,7 @@ function spansOf(chunk, messages) {
     return {
       kind: "span", id: "span " + s.span_id, day: chunk.day, minute: s.minute, agent: s.agent, type: s.name,
       round: source ? source.round + 1 : 0, source, cause: source ? source.id : null, body: s.body, facts: undefined,
-      flag: s.status === "ERROR" ? TROUBLE : 0, began: s.start, took: s.end - s.start, span: s, own: s.agent !== "",
+      flag: s.flag, began: s.start, took: s.end - s.start, span: s, own: s.agent !== "",
     };
   });
 }

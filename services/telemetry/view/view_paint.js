@@ -93,9 +93,3 @@ function bubble(canvas) {
 function channelName(channel) {
   return [swatch("var(" + (ownEntry(CHANNELS, channel) || "--series-8") + ")"), ownEntry(CHANNEL_NAMES, channel) || visible(channel)];
 }
-
-// The channels in use, as a legend, and what else has a colour: [variable, words] each.
-function channelLegend(channels, others) {
-  return el("p", { class: "keys" }, channels.map((channel) => el("span", {}, channelName(channel))),
-    others.map(([variable, text]) => el("span", {}, swatch("var(" + variable + ")"), text)));
-}

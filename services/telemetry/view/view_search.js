@@ -5,12 +5,13 @@ const BREATH = 24; // milliseconds of work between two frames
 
 const KINDS = [
   ["", "everything"], ["message", "messages"], ["talk", "letters and talk"], ["command", "commands"], ["turn", "turns"],
-  ["event", "events"], ["deal", "deals"], ["delivery", "deliveries"], ["invoice", "invoices"], ["payment", "payments"],
+  ["event", "events"], ["deal", "deals"], ["delivery", "deliveries"], ["astray", "lost and late deliveries"], ["invoice", "invoices"], ["payment", "payments"],
   ["return", "returns"], ["consumer_sale", "sales to consumers"], ["span", "recorded spans"],
 ];
 
 function isOfKind(item, kind) {
   if (kind === "") return true;
+  if (kind === "astray") return item.kind === "event" && (item.flag === FLAGS.lost || item.flag === FLAGS.late);
   if (kind === "talk") return item.channel === "comm";
   if (kind === "command") return item.type === "action" || (item.channel === "tool" && item.kind === "message");
   return item.kind === kind || item.type === kind;
@@ -23,10 +24,11 @@ function parsedQuery(text) {
   return { agents, words: terms.filter((term) => !term.startsWith("agent:")) };
 }
 
-function matcher({ text, kind, errors }) {
+// Flags count what says so itself, as the day's figures do, and not the message that it came of.
+function matcher({ text, kind, flags }) {
   const query = parsedQuery(text);
   return (item) => {
-    if (errors && !item.flag) return false;
+    if (flags.size && (item.kind === "message" || !flags.has(item.flag))) return false;
     if (!isOfKind(item, kind)) return false;
     if (query.agents.length) {
       const own = [item.sender, item.recipient, item.agent, item.subject].map((name) => (name || "").toLowerCase());
@@ -50,9 +52,17 @@ function dayLog(choose) {
   let day = null;
   let turn = 0; // which search is the latest
   let waiting = null;
-  const asked = { text: "", kind: "", errors: false };
+  const asked = { text: "", kind: "", flags: new Set() };
   const box = el("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "ids, agents, words; agent:NAME", "aria-label": "Search all days" });
-  const errors = el("input", { type: "checkbox" });
+  const only = (flag, text) => {
+    const input = el("input", { type: "checkbox" });
+    input.addEventListener("change", () => {
+      if (input.checked) asked.flags.add(flag);
+      else asked.flags.delete(flag);
+      run();
+    });
+    return el("label", { class: "tick" }, input, " " + text);
+  };
   const kinds = select("Kind", KINDS, (value) => {
     asked.kind = value;
     run();
@@ -65,7 +75,7 @@ function dayLog(choose) {
   function row(entry) {
     return [
       el("span", { class: "when" }, (entry.far ? "day " + entry.day + ", " : "") + timeOfDay(entry.minute)),
-      el("span", { class: "what" + (entry.flag ? " bad" : "") }, entry.text ?? sentence(entry.item)),
+      el("span", { class: "what " + tone(entry.flag) }, entry.text ?? sentence(entry.item)),
       el("span", { class: "which" }, visible(entry.id) + (entry.kind === "message" ? " \u00b7 " + visible(words(entry.type)) : " \u00b7 " + visible(words(entry.kind === "event" ? entry.type : entry.kind)))),
     ];
   }
@@ -144,16 +154,12 @@ function dayLog(choose) {
       run();
     }, 180);
   });
-  errors.addEventListener("change", () => {
-    asked.errors = errors.checked;
-    run();
-  });
   everywhere.addEventListener("change", run);
 
   return {
     box,
     node: el("div", { class: "log" },
-      el("div", { class: "controls" }, kinds.node, el("label", { class: "tick" }, errors, " errors only"), el("label", { class: "tick" }, everywhere, " all days")),
+      el("div", { class: "controls" }, kinds.node, only(FLAGS.error, "errors only"), only(FLAGS.refused, "refused"), el("label", { class: "tick" }, everywhere, " all days")),
       status, bar, list.node),
     show(shown) {
       day = shown;

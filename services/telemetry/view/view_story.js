@@ -5,7 +5,7 @@ const MOST_BEFORE = 4; // steps between the root and the item that are shown una
 function stepRow(item, choose, extra = {}) {
   return el("button", { type: "button", class: "step" + (extra.current ? " current" : ""), "aria-current": extra.current ? "true" : null, onclick: () => choose(item) },
     el("span", { class: "when" }, extra.withDay ? "day " + item.day + ", " + timeOfDay(item.minute) : timeOfDay(item.minute)),
-    el("span", { class: "what" + (item.flag ? " bad" : "") }, sentence(item)));
+    el("span", { class: "what " + tone(item.flag) }, sentence(item)));
 }
 
 // A branch that opens on demand: its effects are looked up when it does.

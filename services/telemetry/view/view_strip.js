@@ -4,13 +4,23 @@ const STRIP_MARGIN = 8; // half a slider's thumb: its ends are where the first a
 const PLAY_EVERY = 900;
 const DEALS = 15; // pixels of the deals' bars, which hang from the line on which the messages' stand
 
+const FIGURES = 10;
+
+// What went wrong, from a day's figures or their sum: errors, and apart from them what is none.
+function wrongs([, , , errors, refused, , lost, late, stray, bankrupt]) {
+  const others = [[refused, "refused command", "refused commands"], [lost, "lost delivery", "lost deliveries"],
+    [late, "late delivery", "late deliveries"], [stray, "stray message", "stray messages"], [bankrupt, "bankruptcy", "bankruptcies"]]
+    .filter(([n]) => n).map((about) => counted(...about)).join(", ");
+  return [counted(errors, "error", "errors"), ...(others ? [others] : [])];
+}
+
 function dayTitle(day) {
-  const [messages, , deals, errors, refused, spent] = data.days[day];
+  const [messages, , deals, , , spent] = data.days[day];
   return [
     "day " + day,
     counted(messages, "message", "messages"),
     counted(deals, "deal", "deals") + (deals ? ", " + money(spent, 0) : ""),
-    counted(errors, "error", "errors") + ", " + counted(refused, "refused command", "refused commands"),
+    ...wrongs(data.days[day]),
   ];
 }
 

@@ -47,7 +47,7 @@ function waterfall(choose) {
     brush.fillStyle = paint("--own");
     brush.fillRect(left, top + y, wide, high - (lane.levels > 1 ? 1 : 0));
     if (item.flag) {
-      brush.fillStyle = paint("--bad");
+      brush.fillStyle = paint("--" + tone(item.flag));
       brush.fillRect(left, top + y + high - 3, wide, 3);
     }
     outline(brush, item, left, top + y, wide, high);
@@ -83,7 +83,7 @@ function waterfall(choose) {
     brush.fillRect(left, top + 5, wide, tall - 10);
     brush.globalAlpha = 1;
     if (item.flag) {
-      brush.fillStyle = paint("--bad");
+      brush.fillStyle = paint("--" + tone(item.flag));
       brush.fillRect(left, top + tall - 6, Math.max(2, wide), 3);
     }
     outline(brush, item, left, top + 5, wide, tall - 10);
@@ -98,7 +98,7 @@ function waterfall(choose) {
     const x = xOf(mark.at);
     if (x < gutter()) return;
     const { item } = mark;
-    brush.fillStyle = paint(item.flag ? "--bad" : ["deal", "payment", "consumer_sale"].includes(item.type) ? "--good" : "--soft");
+    brush.fillStyle = paint(item.flag ? "--" + tone(item.flag) : ["deal", "payment", "consumer_sale"].includes(item.type) ? "--good" : "--soft");
     brush.strokeStyle = paint(item === picked ? "--ink" : "--paper");
     brush.lineWidth = item === picked ? 2 : 1.5;
     const y = top + tall / 2;
@@ -330,10 +330,7 @@ function waterfall(choose) {
     spacer.style.height = HEAD + layout.lanes.length * tall + "px";
     stage.style.height = Math.min(HEAD + layout.lanes.length * tall + 2, Math.max(300, Math.min(620, innerHeight * 0.62))) + "px";
     fit();
-    legend.replaceChildren(channelLegend([...new Set(day.messages.map((m) => m.channel))].sort(), [
-      layout.lanes.some((lane) => lane.levels) && ["--own", "spans of your own"],
-      layout.lanes.some((lane) => lane.all.some(({ item }) => item.kind === "wake" || (item.kind === "span" && !item.own))) && ["--soft", "other work"],
-    ].filter(Boolean)));
+    legend.replaceChildren(waterfallLegend(layout, day));
     note.textContent = alone && !root ? "Nothing is chosen on this day, so that no trace can be shown alone: this is the whole day."
       : wall && !day.timed ? "This day has no wall times: it was played without tracing. It is shown by virtual time."
       : layout.wall ? "A box is the handling of a message; the thin line before it, its waiting. Time since the day's first message."

@@ -9,13 +9,13 @@ from tests.services.runs.samples import manifest
 from tests.services.telemetry.view.traded import EVIL, Log, play, traded
 
 
-def test_a_day_is_told_in_messages_events_deals_errors_refusals_and_dollars(tmp_path: Path) -> None:
+def test_a_day_is_told_in_messages_events_deals_dollars_and_what_went_wrong(tmp_path: Path) -> None:
     overview = Overview(traded(tmp_path / "run"))
     overview.grow()
     assert overview.days == [
-        (7, 3, 1, 0, 0, 90.0),
-        (4, 5, 0, 1, 1, 0.0),
-        (2, 2, 0, 0, 0, 0.0),
+        (7, 3, 1, 1, 0, 90.0, 0, 0, 0, 0),
+        (4, 7, 0, 1, 1, 0.0, 1, 1, 0, 0),
+        (2, 2, 0, 0, 0, 0.0, 0, 0, 0, 0),
     ]
 
 
@@ -56,7 +56,7 @@ def test_it_grows_with_the_run(tmp_path: Path) -> None:
         assert len(overview.days) == 1
         play(store, log, 1)
         overview.grow()
-        assert [day.errors for day in overview.days] == [0, 1]
+        assert [day.errors for day in overview.days] == [1, 1]
 
 
 def test_firms_are_known_with_role_and_exchange(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ def _second_day(log: Log) -> None:
     )
     log.message(1980, 1, f"{EVIL}#1", "exchange", "constructor", None, "__proto__", HOSTILE)
     log.message(1980, 1, f"{EVIL}#2", EVIL, "toString", f"{EVIL}#1", "hasOwnProperty", "[" * 20000)
+    for deal, outcome in (("D8", "lost"), ("D9", "delayed")):
+        log.event(1980, 0, "delivery", "roaster_A", deal=deal, outcome=outcome, **GOODS)
     log.event(1980, 2, "agent_error", EVIL, f"{EVIL}#1", error=HOSTILE, detail=HOSTILE)
     log.event(1980, 2, "valueOf", EVIL, f"{EVIL}#1", item={"toString": 1}, deal=HOSTILE)
 
