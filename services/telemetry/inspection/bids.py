@@ -35,7 +35,7 @@ class Stand(NamedTuple):
         return f"wanted {wanted:,} kg, {self.left:,} kg of {self.listing} left{after}"
 
 
-def stands(reader: TraceReader, exchange: str, listing: str, until: int) -> list[Stand]:
+def stands(reader: TraceReader, exchange: str, listing: str, until: int, last: int) -> list[Stand]:
     """A listing and those that replaced it and took over its bids, up to an event.
 
     Args:
@@ -43,6 +43,7 @@ def stands(reader: TraceReader, exchange: str, listing: str, until: int) -> list
         exchange: The town's.
         listing: The first of them.
         until: The ordinal of the event.
+        last: Its day.
     """
     made = orders.posted(reader, exchange, listing)
     args = {} if made is None else made.facts.get("args")
@@ -57,7 +58,7 @@ def stands(reader: TraceReader, exchange: str, listing: str, until: int) -> list
     if not _rules(reader).honest_listings:
         posted = posted[:1]
     found = [Stand(e.listing, int(orders.number(e.event, "qty") or 0), []) for e in posted]
-    days = range(made.day, reader.days.stop)
+    days = range(made.day, last + 1)
     deals = reader.find_events("deal", recorder=exchange, days=days, seller=seller, item=item)
     abroad = reader.find_events(
         "trade", recorder=exchange, days=days, direction="export", item=item
@@ -83,14 +84,16 @@ def shortfall(reader: TraceReader, action: LoggedEvent) -> str | None:
         listing, wanted, _ = _bid(reader, action.agent, offer)
     if not isinstance(listing, str) or not isinstance(wanted, int):
         return None
-    found = stands(reader, action.agent, listing, action.ordinal)
+    found = stands(reader, action.agent, listing, action.ordinal, action.day)
     if not found:
         return None
     # Who names a listing wants that one; a bid goes on to what replaces its listing.
     return found[-1 if offer else 0].said(wanted)
 
 
-def sold_before(reader: TraceReader, exchange: str, offer: str, until: int) -> str | None:
+def sold_before(
+    reader: TraceReader, exchange: str, offer: str, until: int, last: int
+) -> str | None:
     """Which deals had taken the goods before a bid was answered; None if none had taken them all.
 
     ``D21 had taken all the goods: retailer_B bought 29 kg of 29 kg of L54 on day 10 14:00; the bid
@@ -99,17 +102,17 @@ def sold_before(reader: TraceReader, exchange: str, offer: str, until: int) -> s
     listing, wanted, bid = _bid(reader, exchange, offer)
     if not isinstance(listing, str) or not isinstance(wanted, int) or bid is None:
         return None
-    for stand in stands(reader, exchange, listing, until):
-        last = stand.taken[-1] if stand.taken and not stand.left else None
-        if last is None or last.ordinal < bid.ordinal:
+    for stand in stands(reader, exchange, listing, until, last):
+        end = stand.taken[-1] if stand.taken and not stand.left else None
+        if end is None or end.ordinal < bid.ordinal:
             continue
-        buyer = last.facts.get("buyer") or last.facts.get("town")
+        buyer = end.facts.get("buyer") or end.facts.get("town")
         others = stand.taken[:-1]
         before = f", after {_names(others)} ({sum(map(_kg, others)):,} kg)" if others else ""
         return (
-            f"{_names([last])} had taken all the goods: {buyer} bought"
-            f" {_kg(last):,} kg of the {stand.listed:,} kg of {stand.listing} on"
-            f" {words.when(last.minute)}{before}; {offer} was for {wanted:,} kg"
+            f"{_names([end])} had taken all the goods: {buyer} bought"
+            f" {_kg(end):,} kg of the {stand.listed:,} kg of {stand.listing} on"
+            f" {words.when(end.minute)}{before}; {offer} was for {wanted:,} kg"
         )
     return None
 
@@ -129,7 +132,7 @@ def fate(reader: TraceReader, order: orders.Order) -> list[str]:
         # Evenings let old bids lapse: what was sold later has not kept this one from a deal.
         days = range(bid.day, bid.day + rules.listing_days + 1)
         until = rejected[-1].ordinal if rejected else _first_after(reader, order.exchange, days)
-        sold = sold_before(reader, order.exchange, order.offer, until)
+        sold = sold_before(reader, order.exchange, order.offer, until, days[-1])
         if sold is not None:
             return [f"no deal came of it: {sold}", *tries]
     if tries:

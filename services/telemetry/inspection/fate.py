@@ -29,7 +29,7 @@ def refusal_notes(reader: TraceReader, action: LoggedEvent) -> list[str]:
     offer = args.get("offer_id")
     if isinstance(offer, str):
         if code == "offer_rejected":
-            sold = bids.sold_before(reader, action.agent, offer, action.ordinal)
+            sold = bids.sold_before(reader, action.agent, offer, action.ordinal, action.day)
             figures += [] if sold is None else [sold]
         return _about_bid(reader, action, offer) + figures
     return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -76,6 +77,10 @@ _TIME = (
     f"substr('0' || (minute % {MINUTES_PER_DAY} / 60), -2) || ':'"
     " || substr('0' || (minute % 60), -2)"
 )
+
+
+_EVENT: Final = re.compile(r"'([\w.-]+)!([0-9]+)'")
+"""An event's id as the log has it, as a text of its own in a condition."""
 
 
 class Found(NamedTuple):
@@ -158,6 +163,8 @@ def find(
     if text is not None:
         conditions.append("instr(lower(body), lower(?))")
         parameters.append(text)
+    if where is not None:
+        where = _EVENT.sub(r"'\1:\2'", where)
     with database.reading(run.database) as connection:
         source = f"WITH trace AS ({_source(connection, days)})"
         with _guarded(connection, where, seconds):

@@ -91,4 +91,4 @@ def _there(run: Run, queries: Iterable[str]) -> set[str]:
 
 def _meant(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word.lower(), sorted(known), n=_MOST, cutoff=0.5)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    return f" (did you mean {' or '.join(close)}?)" if close else ""

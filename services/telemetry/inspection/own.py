@@ -69,8 +69,12 @@ def is_span_id(text: str) -> bool:
 
 
 def own_spans(identity: Identity, day: TraceDay) -> OwnSpans:
-    """Where the own spans of a day lie."""
-    rows = {row.span_id: row for row in day.recorded if row.agent and not is_overlay(row)}
+    """Where the own spans of a day lie, and handlings of messages that an agent has failed."""
+    rows = {
+        row.span_id: row
+        for row in day.recorded
+        if row.agent and (row.status == "ERROR" or not is_overlay(row))
+    }
     if not rows:
         return NONE
     handled = _handled(identity, day, {row.agent for row in rows.values()})
@@ -78,6 +82,9 @@ def own_spans(identity: Identity, day: TraceDay) -> OwnSpans:
     for row in sorted(rows.values(), key=lambda row: (row.start, row.span_id)):
         message = _above(row, rows, handled)
         span = _span(row, message)
+        if is_overlay(row):  # it has no times of its own
+            timing = None if message is None else day.timing(message)
+            span = span._replace(milliseconds=0.0 if timing is None else timing.took / 1e6)
         if message is None:
             found.of_wakes[row.agent, row.minute].append(span)
         else:
@@ -95,6 +102,8 @@ def _handled(identity: Identity, day: TraceDay, agents: set[str]) -> dict[str, s
 
 
 def _above(row: RecordedSpan, rows: dict[str, RecordedSpan], handled: dict[str, str]) -> str | None:
+    if row.span_id in handled:
+        return handled[row.span_id]
     for _ in range(_DEEPEST):
         if row.parent_id in handled:
             return handled[row.parent_id]

@@ -69,9 +69,9 @@ def test_the_spans_of_messages_are_messages(run, kind):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"kind": "deals"}, "--kind deals: there is no such kind; did you mean deal"),
+        ({"kind": "deals"}, "--kind deals: there is no such kind \\(did you mean deal"),
         ({"kind": "qqq"}, "--kind qqq: there is no such kind; see find --help"),
-        ({"agent": "bobb"}, r"--agent bobb: .* has no such agent; did you mean bob\?"),
+        ({"agent": "bobb"}, r"--agent bobb: .* has no such agent \(did you mean bob\?\)"),
         ({"agent": "zzz"}, "has no such agent; there are ann, bob, cid, exchange"),
     ],
 )
@@ -105,6 +105,12 @@ def test_rows_come_in_the_order_of_the_log_and_not_more_than_wanted(run):
 def test_a_condition_may_use_every_column(run):
     where = " AND ".join(f"{column} IS NOT '?'" for column in COLUMNS)
     assert len(find(run, where=where, limit=10**6)) == len(find(run, limit=10**6))
+
+
+def test_a_condition_may_name_an_event_either_way(run):
+    [deal, *_] = find(run, kind="deal")
+    for id in (deal.id, deal.id.replace(":", "!")):
+        assert find(run, where=f"id = '{id}'") == [deal]
 
 
 def test_a_condition_may_look_into_bodies(run):

@@ -33,7 +33,7 @@ def test_every_own_span_lies_under_the_message_that_its_agent_was_handling(thoug
         for id, several in spans.of_messages.items():
             message = day.by_id[id]
             assert {(message.recipient, message.minute)} == {(s.agent, s.minute) for s in several}
-        recorded = sum(row.agent == "bob" for row in day.recorded)
+        recorded = sum(row.agent == "bob" for row in day.recorded)  # on day 2 the handling, too
         assert sum(map(len, spans.of_messages.values())) == recorded >= 2
 
 
@@ -49,7 +49,7 @@ def test_every_span_that_find_shows_is_explained_by_its_message(thoughts):
 
 
 def test_a_morning_is_the_cause_of_what_is_thought_and_done_then(thoughts):
-    [row] = find(thoughts.run, where="status = 'ERROR'")
+    [row] = find(thoughts.run, where="status = 'ERROR' AND day = 1")
     found = why(thoughts, row.id)
     assert found.notes == [f"it lies under {row_message(thoughts, row.id)}: bob begins its day"]
     effects = told(found.effects)
@@ -111,6 +111,19 @@ def test_own_spans_are_counted_by_their_whole_names(thoughts):
 
 
 def test_own_spans_that_failed_are_troubles(thoughts):
-    assert summary(thoughts).errors == ["bob: span think harder: no idea"]
-    [row] = find(thoughts.run, kind="trouble")
-    assert row.words().endswith("ERROR, no idea")
+    assert summary(thoughts).errors == [
+        "bob: span think harder: no idea",
+        "bob: span process: a bad day",
+    ]
+    own, handling = find(thoughts.run, kind="trouble")
+    assert own.words().endswith("ERROR, no idea")
+    assert handling.words().endswith("ERROR, a bad day")
+
+
+def test_a_handling_that_its_agent_calls_failed_is_told_like_an_own_span(thoughts):
+    [row] = find(thoughts.run, where="status = 'ERROR' AND name = 'process'")
+    assert why(thoughts, row.id).notes[0].endswith("bob begins its day")
+    [day] = story(thoughts, "bob", range(2, 3)).days
+    [failed] = [line for line in day.lines if line.failed]
+    assert failed.words.endswith(" ms: ERROR, a bad day")
+    assert "span process 0.000 ms" not in failed.words

@@ -1,4 +1,4 @@
-"""The play with a bob who makes spans of his own, and fails at one of them on day 1."""
+"""The play with a bob who makes spans, fails at one of them on day 1, and calls day 2 bad."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class ThoughtfulBob(Bob):
         ):
             if self.today == 1:
                 span.set_status(StatusCode.ERROR, "no idea")
+        if self.today == 2:
+            trace.get_current_span().set_status(StatusCode.ERROR, "a bad day")
         yield from super().day()
 
     def news(self) -> Plan:
