@@ -224,23 +224,29 @@ FIND_EXAMPLE = """Examples:
 
   hanse trace RUN find --kind late           paid late, or not at all
 
-Kinds: message, action, event, span; refused (commands), late (payments after their due day, and
-unpaid invoices past it), trouble (errors, missed turns, lost mail, own spans that failed).
+Kinds: message, action, event, span; refused (commands), late (payments
+after their due day, and unpaid invoices past it), trouble (errors, missed
+turns, lost mail, own spans that failed).
 
-Commands: accept_offer, cancel_listing, make_offer, order_abroad, pay_invoice, post_listing,
-produce_item, read_message, reject_offer, return_shipment, roast, send_message, set_retail_price,
-view_consumer_sales, view_deals, view_listings, view_market_aggregate, view_messages, view_offers,
-view_payables, view_receivables, view_trial_balance, wait_for_next_day, withdraw_offer.
+Commands: accept_offer, cancel_listing, make_offer, order_abroad,
+pay_invoice, post_listing, produce_item, read_message, reject_offer,
+return_shipment, roast, send_message, set_retail_price, view_consumer_sales,
+view_deals, view_listings, view_market_aggregate, view_messages,
+view_offers, view_payables, view_receivables, view_trial_balance,
+wait_for_next_day, withdraw_offer.
 
-Events: bankruptcy, consumer_sale, day_end, deal, delivery, invoice, payment, return, spoilage,
-trade; agent_error, mail_refused, stray_command, stray_trade, turn_missed, undeliverable, unhandled.
+Events: bankruptcy, consumer_sale, day_end, deal, delivery, invoice,
+payment, return, spoilage, trade; agent_error, mail_refused, stray_command,
+stray_trade, turn_missed, undeliverable, unhandled.
 
-Other messages: join, letter, purchase_orders, stock_report, text, town_quote, trade_fill,
-trade_order, trade_refused, turn. A message's spans (send, receive, process) are found as message.
+Other messages: join, letter, purchase_orders, stock_report, text,
+town_quote, trade_fill, trade_order, trade_refused, turn. A message's spans
+(send, receive, process) are found as message.
 
-Columns for --where: day, minute (of the run), time (09:30), agent, peer, kind (message, action,
-event or span), name (type, command or kind), id, cause (a message's id), duration (ms) and status
-(UNSET, OK, ERROR) of spans, body (JSON).
+Columns for --where: day, minute (of the run), time (09:30), agent, peer,
+kind (message, action, event or span), name (type, command or kind), id,
+cause (a message's id), duration (ms) and status (UNSET, OK, ERROR) of
+spans, body (JSON).
 """
 
 
