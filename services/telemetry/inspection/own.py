@@ -46,10 +46,6 @@ class OwnSpan(NamedTuple):
         """``thinks: span think 3.7 ms: ERROR, no idea``, to be put behind the agent's name."""
         return f"thinks: {words.span(self.name, self.milliseconds, self.status, self.error)}"
 
-    def document(self) -> dict[str, Any]:
-        """The span for ``--json``."""
-        return self._asdict()
-
 
 class OwnSpans(NamedTuple):
     """The own spans of a day, in the order in which they began."""

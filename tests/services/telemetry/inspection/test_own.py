@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from services.errors import HanseError
+from services.runs import Run
 from services.telemetry.inspection.find import find
 from services.telemetry.inspection.own import own_spans
 from services.telemetry.inspection.steps import Node
@@ -13,6 +16,7 @@ from services.telemetry.inspection.summary import summary
 from services.telemetry.inspection.why import why
 from services.telemetry.reader import TraceReader
 from tests.services.telemetry.inspection.thoughts import thought
+from tests.services.telemetry.made_runs import meddle
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +131,16 @@ def test_a_handling_that_its_agent_calls_failed_is_told_like_an_own_span(thought
     [failed] = [line for line in day.lines if line.failed]
     assert failed.words.endswith(" ms: ERROR, a bad day")
     assert "span process 0.000 ms" not in failed.words
+
+
+def test_a_span_that_lies_under_no_message_is_explained_by_its_agents_waking(thoughts, tmp_path):
+    copy = shutil.copytree(thoughts.run.folder, tmp_path / "copy")
+    lost = "UPDATE spans SET parent_id = NULL WHERE name = 'think' AND day = 1"
+    reader = meddle(TraceReader(Run(copy)), lost)
+    [row] = find(reader.run, kind="think", days=range(1, 2))
+    found = why(reader, row.id)
+    assert found.notes == ["it lies under the wake-up of bob at day 1 09:00"]
+    assert told(found.effects)[0] == "bob is woken"
+    assert any("span think " in line for line in told(found.effects))
+    [day] = story(reader, "bob", range(1, 2)).days
+    assert any("span think " in line.words for line in day.lines)
