@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any, Final
 
+from services.economy.refusals import REFUSALS
 from services.errors import HanseError
 from services.runs import Run
 from services.runs.report import as_script_text
@@ -82,6 +83,7 @@ def index(run: Run, overview: Overview) -> dict[str, Any]:
             "state": run.state,
             "hanse_version": manifest.hanse_version,
         },
+        "refusals": REFUSALS,
         "agents": agents_of(run) if overview.days else [],
         "days": [list(day) for day in overview.days],
     }

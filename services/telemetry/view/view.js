@@ -137,7 +137,7 @@ function showPanel() {
     panel.focus({ preventScroll: true });
   } }, "Details"));
   panel.replaceChildren(
-    el("p", { class: "brand" }, picked.kind, el("span", {}, clock(picked.minute))),
+    el("p", { class: "brand" }, picked.kind, el("span", {}, when(picked.minute))),
     el("h2", { class: tone(picked.flag) || null }, headline(picked, current)),
     storyOf(picked, current, choose),
     el("h3", { class: "rule" }, "Details"),

@@ -53,7 +53,7 @@ function wallMoment(day, ticks) {
 function pairsOf(item, day, choose, search) {
   const link = (id, near = item.day) => el("button", { type: "button", class: "link", onclick: () => choose({ id, day: near }) }, visible(id));
   const agent = (name) => (name ? el("button", { type: "button", class: "link", title: "Search for " + visible(name), onclick: () => search("agent:" + name) }, visible(name)) : LEAGUE);
-  const rows = [["Id", el("code", {}, visible(item.id))], ["When", clock(item.minute) + (item.kind === "message" || item.kind === "event" ? ", round " + item.round : "")]];
+  const rows = [["Id", el("code", {}, visible(item.id))], ["When", when(item.minute) + (item.kind === "message" || item.kind === "event" ? ", round " + item.round : "")]];
   if (item.kind === "message") {
     rows.push(["From", agent(item.sender)], ["To", agent(item.recipient)], ["Type", visible(words(item.type))], ["Channel", visible(item.channel)]);
     if (!item.handled) rows.push(["Handled", el("span", { class: "bad" }, "never: it could not be delivered, or was refused")]);

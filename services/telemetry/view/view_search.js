@@ -74,7 +74,7 @@ function dayLog(choose) {
 
   function row(entry) {
     return [
-      el("span", { class: "when" }, (entry.far ? "day " + entry.day + ", " : "") + timeOfDay(entry.minute)),
+      el("span", { class: "when" }, (entry.far ? "day " + entry.day + " " : "") + timeOfDay(entry.minute)),
       el("span", { class: "what " + tone(entry.flag) }, entry.text ?? sentence(entry.item)),
       el("span", { class: "which" }, visible(entry.id) + (entry.kind === "message" ? " \u00b7 " + visible(words(entry.type)) : " \u00b7 " + visible(words(entry.kind === "event" ? entry.type : entry.kind)))),
     ];

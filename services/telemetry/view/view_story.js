@@ -4,7 +4,7 @@ const MOST_BEFORE = 4; // steps between the root and the item that are shown una
 
 function stepRow(item, choose, extra = {}) {
   return el("button", { type: "button", class: "step" + (extra.current ? " current" : ""), "aria-current": extra.current ? "true" : null, onclick: () => choose(item) },
-    el("span", { class: "when" }, extra.withDay ? "day " + item.day + ", " + timeOfDay(item.minute) : timeOfDay(item.minute)),
+    el("span", { class: "when" }, extra.withDay ? when(item.minute) : timeOfDay(item.minute)),
     el("span", { class: "what " + tone(item.flag) }, sentence(item)));
 }
 
@@ -79,9 +79,9 @@ async function orderOf(item, day) {
 function orderSection({ order, found }, item, choose) {
   const paid = found.filter((e) => e.type === "payment").reduce((sum, e) => sum + (Number(factsOf(e).amount) || 0), 0);
   const owed = found.filter((e) => e.type === "invoice").reduce((sum, e) => sum + (Number(factsOf(e).amount) || 0), 0);
-  const sums = owed ? money(paid) + " of " + money(owed) + " paid" : "nothing invoiced";
+  const sums = owed ? dollars(paid) + " of " + dollars(owed) + " paid" : "nothing invoiced";
   return [
-    el("h3", {}, "The order, from offer to payment"),
+    el("h3", {}, "The order, from bid to payment"),
     el("p", { class: "note" }, visible((order.offer || "order") + " at " + order.exchange) + ": " + sums + "."),
     el("ol", { class: "order" }, found.map((one) => el("li", {}, stepRow(one, choose, { withDay: true, current: one.id === item.id })))),
   ];

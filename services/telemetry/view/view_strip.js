@@ -19,7 +19,7 @@ function dayTitle(day) {
   return [
     "day " + day,
     counted(messages, "message", "messages"),
-    counted(deals, "deal", "deals") + (deals ? ", " + money(spent, 0) : ""),
+    counted(deals, "deal", "deals") + (deals ? ", " + dollars(spent) : ""),
     ...wrongs(data.days[day]),
   ];
 }

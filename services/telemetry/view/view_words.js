@@ -1,4 +1,6 @@
-// What happened, as a sentence: who, what, how much money.
+// What happened, as a sentence, in the words and the money of the command line (inspection/words.py).
+
+const LONGEST = 160; // characters of somebody's text that a line quotes
 
 // Characters that cannot be seen or turn others round are shown as what they are, so that no name
 // can pass for another.
@@ -7,104 +9,217 @@ function visible(text) {
     (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-function goods(facts) {
-  const item = facts.item || facts.item_id || facts.green_item_id;
-  const amount = facts.qty ?? facts.quantity ?? facts.qty_kg;
-  if (!item) return "";
-  return (amount === undefined ? "" : number(amount) + " kg of ") + itemName(String(item));
+// Facts that must be there: a sentence that lacks one is told in another way.
+function needed(facts) {
+  return new Proxy(facts, {
+    get(found, key) {
+      if (!Object.hasOwn(found, key)) throw new TypeError("no " + String(key));
+      return found[key];
+    },
+  });
 }
 
-function dollars(value) {
-  return typeof value === "number" ? money(value) : String(value ?? NOTHING);
+function numeric(value) {
+  if (typeof value !== "number") throw new TypeError("no number");
+  return value;
 }
 
-function perKilo(value) {
-  return typeof value === "number" ? " at " + money(value) + "/kg" : "";
+// Halves of a cent go to the even cent, as on the command line.
+function decimals(value, places) {
+  const tie = places === 2 && Number.isInteger(value * 8) && Math.abs(value * 200) % 2 === 1;
+  const text = (tie ? 2 * Math.round(value * 50) / 100 : numeric(value)).toFixed(places);
+  const [whole, rest] = text.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
 }
 
-function quoted(text, most = 140) {
-  const flat = String(text).replace(/\s+/g, " ").trim();
-  return "\u201c" + (flat.length > most ? flat.slice(0, most - 1) + "\u2026" : flat) + "\u201d";
+const dollars = (value) => decimals(value, 2) + " $";
+const perKilo = (value) => decimals(value, 2) + " $/kg";
+
+function quantity(value) {
+  const [whole, rest] = String(numeric(value)).split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
 }
 
-function anything(facts, most = 160) {
-  const parts = Object.entries(facts).map(([key, value]) =>
-    words(key) + " " + (typeof value === "string" ? value : JSON.stringify(value)));
-  const text = parts.join(", ").replace(/\s+/g, " ");
-  return text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+const goods = (item) => itemName(String(item));
+const kilograms = (f, key = "qty") => quantity(f[key]) + " kg of " + goods(f.item);
+
+function short(text) {
+  const characters = Array.from(String(text).replace(/\s+/g, " ").trim());
+  return characters.length > LONGEST ? characters.slice(0, LONGEST - 1).join("") + "\u2026" : characters.join("");
 }
 
+const quoted = (text) => "\u201c" + short(text) + "\u201d";
+
+function spaced(value) {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return "[" + value.map(spaced).join(", ") + "]";
+  return "{" + Object.entries(value).map(([key, one]) => JSON.stringify(key) + ": " + spaced(one)).join(", ") + "}";
+}
+
+function details(facts) {
+  return short(Object.entries(facts).map(([key, value]) => key + " " + (typeof value === "string" ? value : spaced(value))).join(", "));
+}
+
+function terms(o) {
+  const days = o.payment_terms_days ?? 30;
+  return days === 30 ? "" : ", to be paid within " + counted(days, "day", "days");
+}
+
+const DIRECTIONS = { incoming: "the bids on its goods", outgoing: "its own bids" };
+
+// Of each command f, what must be there, and o, what may be missing.
 const COMMANDS = {
-  produce_item: (f) => "orders the making of " + goods(f),
-  roast: (f) => "roasts " + goods(f),
-  post_listing: (f) => "offers " + goods(f) + " for sale" + perKilo(f.asking_price),
-  cancel_listing: (f) => "takes listing " + f.listing_id + " down",
-  make_offer: (f) => "offers " + money(f.offered_price) + "/kg for " + number(f.qty) + " kg of listing " + f.listing_id,
-  withdraw_offer: (f) => "withdraws offer " + f.offer_id,
-  reject_offer: (f) => "rejects offer " + f.offer_id,
-  accept_offer: (f) => "accepts offer " + f.offer_id,
-  pay_invoice: (f) => "pays invoice " + f.invoice_id,
-  return_shipment: (f) => "sends goods of " + (f.deal_id || f.invoice_id || "a deal") + " back",
-  set_retail_price: (f) => "asks consumers " + money(f.price_per_unit) + "/kg for " + goods(f),
-  send_message: (f) => "writes to " + (f.recipient || f.to || "another firm") + (f.body ? ": " + quoted(f.body) : ""),
-  wait_for_next_day: () => "has done for the day",
+  produce_item: (f) => "orders " + quantity(f.quantity) + " kg of " + goods(f.item_id) + " to be grown",
+  roast: (f) => "roasts " + quantity(f.qty_kg) + " kg of " + goods(f.green_item_id),
+  post_listing: (f, o) => "lists " + quantity(f.qty) + " kg of " + goods(f.item_id) + " at " + perKilo(f.asking_price) + terms(o),
+  cancel_listing: (f) => "takes " + f.listing_id + " off the market",
+  make_offer: (f, o) => "bids " + perKilo(f.offered_price) + " for " + quantity(f.qty) + " kg on " + f.listing_id + terms(o)
+    + (o.message ? ", saying " + quoted(o.message) : ""),
+  withdraw_offer: (f) => "takes its bid " + f.offer_id + " back",
+  reject_offer: (f, o) => "rejects " + f.offer_id + (o.reason ? ": " + quoted(o.reason) : ""),
+  accept_offer: (f) => "accepts " + f.offer_id,
+  pay_invoice: (f, o) => "pays " + f.invoice_id + (o.amount == null ? "" : " in part: " + dollars(o.amount)),
+  return_shipment: (f, o) => "sends " + quantity(f.quantity_kg) + " kg of " + f.invoice_id + " back" + (o.reason ? ": " + quoted(o.reason) : ""),
+  set_retail_price: (f) => (f.price_per_unit ? "sets the shop price of " + goods(f.item_id) + " to " + perKilo(f.price_per_unit) : "takes " + goods(f.item_id) + " off the shelf"),
+  send_message: (f) => "writes to " + f.recipient + ": " + quotedLetter(f),
+  order_abroad: (f) => "orders " + quantity(f.qty) + " kg of " + goods(f.item_id) + " abroad for at most " + perKilo(f.max_price),
+  wait_for_next_day: () => "waits for the next day",
+  view_listings: (f, o) => "looks at what is on offer" + (o.item_id ? " of " + goods(o.item_id) : ""),
+  view_offers: (f, o) => "looks at " + (ownEntry(DIRECTIONS, String(o.direction)) || "bids on both sides") + (o.status === "all" ? ", also the settled ones" : ""),
+  view_deals: () => "looks at its deals",
+  view_payables: () => "looks at its bills",
+  view_receivables: () => "looks at what it is owed",
+  view_trial_balance: () => "looks at its books",
+  view_market_aggregate: () => "looks at what consumers bought",
+  view_consumer_sales: () => "looks at its sales to consumers",
+  view_messages: () => "looks at its letters",
+  read_message: (f) => "reads " + f.message_id,
 };
 
-function commandWords(type, facts) {
-  const tell = ownEntry(COMMANDS, type);
-  if (tell) return tell(facts).trimEnd();
-  if (type.startsWith("view_") || type.startsWith("read_")) {
-    const details = anything(facts, 80);
-    return words(type).replace(/^view/, "looks at").replace(/^read/, "reads") + (details ? " (" + details + ")" : "");
+// Title and text are cut one by one.
+function quotedLetter(f) {
+  return "\u201c" + short(f.title) + ": " + short(f.body) + "\u201d";
+}
+
+const REASONS = {
+  morning: "begins its day",
+  "offer received": "is told that a bid has come",
+  "offer accepted": "is told that its bid was accepted",
+  "offer rejected": "is told that its bid was rejected",
+  "invoice paid": "is told that an invoice was paid",
+  message: "is told that a letter has come",
+  delivery: "is told that goods have arrived",
+  "goods came back": "is told that goods came back",
+  "shipment news": "is told of a shipment that is late or lost",
+  "shipment came back": "is told that a shipment came back",
+  "production ready": "is told that its harvest is in",
+  "roast ready": "is told that its roast is ready",
+  "sold abroad": "is told that goods were sold abroad",
+  "bought abroad": "is told that its order abroad was filled",
+  "order abroad refused": "is told that its order abroad was refused",
+};
+
+function attempt(tell, facts, ...about) {
+  try {
+    return tell ? tell(needed(facts), facts, ...about) : null;
+  } catch (error) {
+    return null;
   }
-  return words(type) + (Object.keys(facts).length ? ": " + anything(facts) : "");
 }
 
-const MESSAGES = {
-  turn: (m, f) => m.sender + " gives " + m.recipient + " its turn"
-    + (f.reason ? " (" + words(String(f.reason)) + ")" : f.result && f.result !== "success" ? " (last: " + words(String(f.result)) + ")" : ""),
-  letter: (m, f) => (f.author || m.sender) + " writes to " + m.recipient + ": " + quoted((f.title ? f.title + ": " : "") + (f.body || "")),
-  text: (m, f) => m.sender + " writes to " + m.recipient + ": " + quoted(f.text ?? f.body ?? ""),
-  join: (m) => m.sender + " joins " + m.recipient,
-};
-
-function outcomeWords(facts) {
-  if (facts.status === "error") return ": refused, " + words(String(facts.error_code || "no reason given"));
-  return facts.new_id ? " (" + facts.new_id + ")" : "";
+function commandWords(tool, args, newId) {
+  const text = attempt(ownEntry(COMMANDS, tool), args) ?? (tool + " " + details(args)).trimEnd();
+  return newId ? text + " (" + newId + ")" : text;
 }
 
-const OUTCOMES = { delivered: " is delivered", lost: " is lost", delayed: " is a day late" };
+function actionWords(facts) {
+  const args = facts.args !== null && typeof facts.args === "object" && !Array.isArray(facts.args) ? facts.args : {};
+  const text = commandWords(String(facts.tool), args, facts.new_id);
+  if (facts.status !== "error") return text;
+  const code = String(facts.error_code);
+  const meaning = ownEntry(data.refusals, code);
+  return text + ": refused, " + (meaning ? meaning + " (" + code + ")" : code);
+}
+
+function shipment(f) {
+  const what = kilograms(f) + " (" + f.deal + ")";
+  const way = "from " + f.seller + " to " + f.buyer;
+  if (f.outcome === "delivered") return what + " arrive at " + f.buyer + " from " + f.seller;
+  return f.outcome === "delayed" ? what + " " + way + " are a day late" : what + " " + way + ": " + f.outcome;
+}
+
+function trade(f, o, e) {
+  if (f.direction === "refused") {
+    return e.subject + " gets " + dollars(f.amount) + " back for " + f.order + ", unfilled" + (o.reason ? ": " + short(o.reason) : "");
+  }
+  const [verb, way] = f.direction === "export" ? ["sells", "to"] : ["buys", "from"];
+  return e.subject + " " + verb + " " + kilograms(f) + " " + way + " " + f.town + " for " + dollars(f.amount) + " (" + f.order + ")";
+}
 
 const EVENTS = {
-  action: (e, f) => (f.status === "error" ? "refused: " : "carried out: ") + e.subject + " " + commandWords(String(f.tool), f.args || {})
-    + outcomeWords(f).replace(": refused,", ":"),
-  deal: (e, f) => "deal " + f.deal + ": " + f.seller + " sells " + goods(f) + " to " + f.buyer + " for " + dollars(f.total_price) + " (" + money(f.unit_price) + "/kg)",
-  delivery: (e, f) => goods(f) + " from " + f.seller + " to " + f.buyer + (ownEntry(OUTCOMES, f.outcome) || " " + words(String(f.outcome))) + " (" + f.deal + ")",
-  invoice: (e, f) => "invoice " + f.invoice + ": " + f.payer + " owes " + f.issuer + " " + dollars(f.amount) + " by day " + f.due_day,
-  payment: (e, f) => f.payer + " pays " + f.issuer + " " + dollars(f.amount) + " (" + f.invoice + ")",
-  return: (e, f) => e.subject + " sends back " + goods(f) + " for " + dollars(f.credit) + (f.reason ? ": " + quoted(f.reason) : ""),
-  consumer_sale: (e, f) => f.shop + " sells " + goods(f) + " to consumers for " + dollars(f.revenue),
-  spoilage: (e, f) => goods(f) + " worth " + dollars(f.value) + " spoils at " + f.firm,
-  bankruptcy: (e, f) => f.firm + " is bankrupt; its equity is " + dollars(f.equity),
-  agent_error: (e, f) => (f.agent || e.subject || e.agent) + " failed" + (f.where ? " at " + f.where : "") + ": " + quoted(f.detail || f.error || "error"),
-  turn_missed: (e, f) => (f.agent || e.subject) + " missed a turn: " + words(String(f.reason || "")) + (f.detail ? ", " + quoted(f.detail) : ""),
-  mail_refused: (e, f) => "the mailbox of " + (e.subject || e.agent) + " was full: " + number(f.count) + " refused",
-  undeliverable: (e, f) => "a message to " + (f.recipient || "nobody") + " could not be delivered",
-  day_end: (e) => e.agent + " closes for the day",
+  deal: (f) => f.deal + ": " + f.seller + " sells " + f.buyer + " " + kilograms(f) + " at " + perKilo(f.unit_price) + " = " + dollars(f.total_price),
+  delivery: shipment,
+  invoice: (f) => f.issuer + " bills " + f.payer + " " + dollars(f.amount) + " (" + f.invoice + "), due on day " + f.due_day,
+  payment: (f) => f.payer + " pays " + f.issuer + " " + dollars(f.amount) + " (" + f.invoice + ")",
+  return: (f, o, e) => e.subject + " sends back " + kilograms(f) + " of " + f.deal + " for " + dollars(f.credit) + (o.reason ? ": " + quoted(o.reason) : ""),
+  consumer_sale: (f, o) => f.shop + " sells consumers " + kilograms(f) + " at " + perKilo(f.unit_price) + ": " + dollars(f.revenue)
+    + (Number.isInteger(o.elastic_qty) && o.elastic_qty > f.qty ? "; they wanted " + o.elastic_qty + " kg" : ""),
+  spoilage: (f) => kilograms(f) + " worth " + dollars(f.value) + " spoil at " + f.firm,
+  trade,
+  bankruptcy: (f) => f.firm + " is bankrupt; its equity is " + dollars(f.equity),
+  day_end: (f) => "day " + f.day + " ends",
+  agent_error: (f, o, e) => (o.agent || e.subject) + " fails: " + short(o.detail || o.error),
+  turn_missed: (f, o, e) => (o.agent || e.subject) + " misses its turn: " + short(o.detail || f.reason),
+  mail_refused: (f, o, e) => "the mailbox of " + e.subject + " is full: " + quantity(f.count) + " messages refused",
+  stray_command: (f, o, e) => e.subject + " sends a command out of turn (" + f.message + ")",
+  stray_trade: (f, o, e) => e.subject + " sends a trade that is not its to send (" + f.message + ")",
 };
 
-function told(item) {
+const list = (kg, none, tell = () => "") => Object.entries(kg).map(([item, qty]) => quantity(qty) + " kg of " + goods(item) + tell(item)).join(", ") || none;
+
+const MESSAGES = {
+  join: (f, o, m) => m.sender + " joins " + m.recipient,
+  turn: (f, o, m) => ("reason" in o ? m.recipient + " " + (ownEntry(REASONS, String(o.reason)) || "has a turn because of: " + o.reason) : "it is " + m.recipient + "'s turn again"),
+  turn_missed: (f, o, m) => m.sender + " gives no answer: " + short(o.detail || f.reason),
+  letter: (f, o, m) => m.recipient + " gets a letter from " + f.author + ": " + quotedLetter(f) + " (" + f.letter_id + ")",
+  text: (f, o, m) => m.sender + " says to " + m.recipient + ": " + quoted(f.text),
+  stock_report: (f, o, m) => m.sender + " reports to " + m.recipient + ": " + list(f.position, "no stock"),
+  purchase_orders: (f, o, m) => m.sender + " tells " + m.recipient + " to buy " + list(o.kg ?? {}, "nothing"),
+  town_quote: (f, o, m) => m.sender + " tells " + m.recipient + " what " + f.town + " has on offer: "
+    + list(Object.fromEntries(Object.entries(o.kg ?? {}).filter(([, qty]) => qty)), "nothing",
+      (item) => (Object.hasOwn(o.asks ?? {}, item) ? " from " + perKilo(o.asks[item]) : "")),
+  trade_order: (f, o, m) => m.sender + " asks " + m.recipient + " for " + kilograms(f) + " for " + f.town + ", at most " + perKilo(f.max_price) + " (" + f.order + ")",
+  trade_fill: (f, o, m) => m.sender + " tells " + m.recipient + " that " + f.town + " has sold " + kilograms(f) + " for " + dollars(numeric(f.total_micros) / 1e6) + " (" + f.order + ")",
+  trade_refused: (f, o, m) => m.sender + " tells " + m.recipient + " that " + f.order + " cannot be filled: " + short(f.reason),
+};
+
+function spanWords(item) {
+  if (!item.own) return LEAGUE + ": " + item.type;
+  const ms = item.took / 1e4;
   const facts = factsOf(item);
+  const error = [facts.error, facts.attributes?.["error.type"]].find((text) => typeof text === "string" && !["", "error", "_OTHER"].includes(text));
+  return item.agent + " thinks: span " + short(item.type) + " " + decimals(ms, ms >= 1 ? 1 : 3) + " ms"
+    + (item.flag ? ": ERROR" + (error ? ", " + short(error) : "") : "");
+}
+
+function eventWords(item, facts) {
+  if (item.type === "action") return item.subject + " " + actionWords(facts);
+  const text = attempt(ownEntry(EVENTS, item.type), facts, item);
+  return text ?? (item.subject + ": " + item.type + " " + details(facts)).replace(/^: /, "").trimEnd();
+}
+
+function messageWords(item, facts) {
+  if (item.outcome) return item.sender + " " + actionWords(factsOf(item.outcome));
+  const text = attempt(ownEntry(MESSAGES, item.type), facts, item);
+  if (text !== null) return text;
+  if (ownEntry(COMMANDS, item.type)) return item.sender + " " + commandWords(item.type, facts);
+  return (item.sender + " sends " + item.recipient + " " + item.type + " " + details(facts)).trimEnd();
+}
+
+function told(item) {
   if (item.kind === "wake") return item.agent + " wakes";
-  if (item.kind === "span") return (item.agent || "the league") + ": " + item.type;
-  if (item.kind === "event") {
-    const tell = ownEntry(EVENTS, item.type);
-    return tell ? tell(item, facts) : (item.subject || item.agent) + ": " + words(item.type) + (item.body.length > 2 ? ", " + anything(facts) : "");
-  }
-  const tell = ownEntry(MESSAGES, item.type);
-  if (tell) return tell(item, facts);
-  if (item.channel === "tool") return item.sender + " " + commandWords(item.type, facts) + (item.outcome ? outcomeWords(factsOf(item.outcome)) : "");
-  return item.sender + " sends " + item.recipient + " \u201c" + words(item.type) + "\u201d" + (item.body.length > 2 ? ": " + anything(facts) : "");
+  if (item.kind === "span") return spanWords(item);
+  return item.kind === "event" ? eventWords(item, factsOf(item)) : messageWords(item, factsOf(item));
 }
 
 // A body of an unexpected shape must not cost the reader the page.
@@ -128,6 +243,10 @@ function headline(item, day) {
 function timeOfDay(minute) {
   const inDay = minute % 1440;
   return String(Math.floor(inDay / 60)).padStart(2, "0") + ":" + String(inDay % 60).padStart(2, "0");
+}
+
+function when(minute) {
+  return "day " + Math.floor(minute / 1440) + " " + timeOfDay(minute);
 }
 
 // Ticks are units of 100 ns.

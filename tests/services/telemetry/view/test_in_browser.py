@@ -16,7 +16,7 @@ from tests.services.telemetry.view.traded import EVIL, Log, play, traded
 
 pytestmark = needs_browser
 
-DEAL = "deal D1: farmer_A sells 20 kg of green coffee to roaster_A for $90.00 ($4.50/kg)"
+DEAL = "D1: farmer_A sells roaster_A 20 kg of green coffee at 4.50 $/kg = 90.00 $"
 READY = "document.documentElement?.dataset.ready"
 
 
@@ -83,7 +83,7 @@ def dark_pixels(tab: Tab, canvas: str) -> int:
 def test_it_opens_on_the_first_day(tab: Tab, address: str) -> None:
     opened(tab, address)
     on_day(tab, 0)
-    assert "Day 0 7 messages · 1 deal, $90 · 1 error" in tab.text(".day-title")
+    assert "Day 0 7 messages · 1 deal, 90.00 $ · 1 error" in tab.text(".day-title")
     assert "stopped, can be resumed" in tab.text("header")
     tab.wait_for("document.querySelector('.stage canvas').width > 300")
     assert dark_pixels(tab, ".stage canvas") > 1000
@@ -113,7 +113,7 @@ def test_days_play_by_themselves_until_the_last(tab: Tab, address: str) -> None:
 def test_an_address_names_day_message_and_view(tab: Tab, address: str) -> None:
     opened(tab, address, "#day=0&id=farmer_A%232&view=log")
     picked(tab, "farmer_A#2")
-    assert tab.text("#details h2") == "farmer_A accepts offer O1 (D1)"
+    assert tab.text("#details h2") == "farmer_A accepts O1 (D1)"
     assert tab.ask("document.querySelector('#pane-log').hidden") is False
 
 
@@ -124,7 +124,10 @@ def test_an_address_without_the_day_finds_the_message(tab: Tab, address: str) ->
     assert tab.ask("location.hash") == "#day=2&id=roaster_A%233"
     tab.ask("location.hash = '#day=1&id=farmer_A%233'")
     picked(tab, "farmer_A#3")
-    assert tab.text("#details h2") == "farmer_A roasts: refused, wrong role"
+    assert (
+        tab.text("#details h2")
+        == "farmer_A roast qty_kg 5: refused, the firm's role does not do this (wrong_role)"
+    )
 
 
 def test_an_address_of_nothing_says_so(tab: Tab, address: str) -> None:
@@ -139,19 +142,19 @@ def test_the_tree_leads_up_to_the_root_and_down_to_the_effects(tab: Tab, address
     path = tab.ask("[...document.querySelectorAll('.path .what')].map((n) => n.textContent)")
     assert path == [
         "exchange wakes: the root of this trace",
-        "exchange gives roaster_A its turn (morning)",
+        "roaster_A begins its day",
     ]
     tree = "[...document.querySelectorAll('.tree .what')].map((n) => n.textContent)"
     assert tab.ask(tree) == [
-        "roaster_A offers $4.50/kg for 20 kg of listing L1 (O1)",
-        "exchange gives farmer_A its turn (offer)",
+        "roaster_A bids 4.50 $/kg for 20 kg on L1 (O1)",
+        "farmer_A has a turn because of: offer",
     ]
     tab.click(".tree ul .fold")
-    assert tab.ask(tree)[2:] == ["farmer_A accepts offer O1 (D1)"]
+    assert tab.ask(tree)[2:] == ["farmer_A accepts O1 (D1)"]
     tab.click(".tree ul ul .fold")
     assert tab.ask(tree)[3:] == [
         DEAL,
-        f"farmer_A writes to roaster_A: “thanks: {' '.join(HOSTILE.split())}”",
+        f"roaster_A gets a letter from farmer_A: “thanks: {' '.join(HOSTILE.split())}” (M1)",
     ]
     tab.click(".tree ul .fold")
     assert tab.ask("document.querySelector('.tree ul ul').hidden") is True
@@ -163,15 +166,15 @@ def test_an_order_is_told_from_offer_to_payment_over_days(tab: Tab, address: str
     tab.wait_for("document.querySelector('.order')")
     order = tab.ask("[...document.querySelectorAll('.order li')].map((n) => n.innerText)")
     assert [" ".join(step.split()) for step in order] == [
-        "day 0, 09:00 carried out: roaster_A offers $4.50/kg for 20 kg of listing L1 (O1)",
-        f"day 0, 09:30 {DEAL}",
-        "day 0, 09:30 carried out: farmer_A accepts offer O1 (D1)",
-        "day 1, 09:00 20 kg of green coffee from farmer_A to roaster_A is delivered (D1)",
-        "day 1, 09:00 invoice I1: roaster_A owes farmer_A $90.00 by day 31",
-        "day 2, 09:00 roaster_A pays farmer_A $90.00 (I1)",
-        "day 2, 09:00 carried out: roaster_A pays invoice I1",
+        "day 0 09:00 roaster_A bids 4.50 $/kg for 20 kg on L1 (O1)",
+        f"day 0 09:30 {DEAL}",
+        "day 0 09:30 farmer_A accepts O1 (D1)",
+        "day 1 09:00 20 kg of green coffee (D1) arrive at roaster_A from farmer_A",
+        "day 1 09:00 farmer_A bills roaster_A 90.00 $ (I1), due on day 31",
+        "day 2 09:00 roaster_A pays farmer_A 90.00 $ (I1)",
+        "day 2 09:00 roaster_A pays I1",
     ]
-    assert "O1 at exchange: $90.00 of $90.00 paid." in tab.text(".story")
+    assert "O1 at exchange: 90.00 $ of 90.00 $ paid." in tab.text(".story")
     tab.click(".order li:nth-child(6) button")
     picked(tab, "exchange!11")
     on_day(tab, 2)
@@ -181,7 +184,7 @@ def test_details_say_everything_also_the_body(tab: Tab, address: str) -> None:
     opened(tab, address, "#day=0&id=roaster_A%232")
     picked(tab, "roaster_A#2")
     said = tab.text(".facts-of")
-    for part in ("day 0, 09:00, round 1", "make offer", "tool", "exchange#1", "Took 500 ns"):
+    for part in ("day 0 09:00, round 1", "make offer", "tool", "exchange#1", "Took 500 ns"):
         assert part in said
     assert "Waited 1.0 µs" in said
     assert '"offered_price": 4.5,' in said
@@ -193,10 +196,10 @@ def test_search_goes_through_all_days(tab: Tab, address: str) -> None:
     tab.type("i1")
     tab.wait_for("document.documentElement.dataset.searched === 'i1'")
     assert rows(tab) == [
-        "invoice I1: roaster_A owes farmer_A $90.00 by day 31",
-        "roaster_A pays invoice I1",
-        "roaster_A pays farmer_A $90.00 (I1)",
-        "carried out: roaster_A pays invoice I1",
+        "farmer_A bills roaster_A 90.00 $ (I1), due on day 31",
+        "roaster_A pays I1",
+        "roaster_A pays farmer_A 90.00 $ (I1)",
+        "roaster_A pays I1",
     ]
     assert tab.text(".log .note") == "4 entries found in 3 days."
     tab.click(".row:nth-child(2)")
@@ -213,8 +216,8 @@ def test_search_by_agent_and_kind(tab: Tab, address: str) -> None:
     )
     tab.wait_for("document.querySelectorAll('.row').length === 2")
     assert rows(tab) == [
-        "exchange gives farmer_A its turn (offer)",
-        "exchange gives farmer_A its turn (morning)",
+        "farmer_A has a turn because of: offer",
+        "farmer_A begins its day",
     ]
 
 
@@ -329,7 +332,7 @@ def test_a_trace_is_shown_alone(tab: Tab, address: str) -> None:
 def test_a_recorded_span_is_shown_with_its_attributes(tab: Tab, address: str) -> None:
     opened(tab, address, f"#day=0&id=span%20{'b' * 16}&time=wall")
     picked(tab, "span " + "b" * 16)
-    assert tab.text("#details h2") == "farmer_A: weigh sacks"
+    assert tab.text("#details h2") == "farmer_A thinks: span weigh sacks 2,000.0 ms: ERROR"
     said = tab.text(".facts-of")
     for part in ("Took 2.00 s", "Status ERROR", '"sacks": 12,', "ab" * 16):
         assert part in said

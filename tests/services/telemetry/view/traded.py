@@ -83,7 +83,7 @@ def _first_day(log: Log) -> None:
     )
     log.message(
         570, 2, "exchange#3", "roaster_A", "letter", "farmer_A#2", "comm",
-        {"author": "farmer_A", "title": "thanks", "body": HOSTILE},
+        {"author": "farmer_A", "title": "thanks", "body": HOSTILE, "letter_id": "M1"},
     )  # fmt: skip
 
 
