@@ -119,6 +119,7 @@ class OwnSpans:
         self._made: dict[str, int] = {}
         self._day = -1
         self._enter: Callable[[Place], None] | None = None
+        self._off = False
 
     def around(
         self,
@@ -137,13 +138,17 @@ class OwnSpans:
             message: The id of the message that it handles; empty for a wake-up.
             root: The wake-up (``agent@minute``) with which the chain of causes began.
         """
-        if "opentelemetry.trace" not in sys.modules:
+        if self._off or "opentelemetry.trace" not in sys.modules:
             return handler
         place = Place(self, agent, minute, message, root)
         if self._enter is None:
-            prepare_process()
-            from services.telemetry.own_spans import enter
-
+            try:
+                prepare_process()
+                from services.telemetry.own_spans import enter
+            except ValueError as error:  # the SDK's, for a limit in the environment that is none
+                _log.warning("spans that strategies make are not kept: %s", error)
+                self._off = True
+                return handler
             self._enter = enter
         return lambda *arguments: copy_context().run(self._in_place, place, handler, arguments)
 
@@ -197,11 +202,13 @@ def prepare_process() -> None:
 
     Where nobody has set a tracer provider, one is set; to one that has been set, only a span
     processor is added.
+
+    Raises:
+        ValueError: the environment holds a limit of OpenTelemetry's that is none.
     """
     global _prepared
     if _prepared:
         return
-    _prepared = True
     from opentelemetry import trace
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.sampling import ALWAYS_ON
@@ -210,15 +217,12 @@ def prepare_process() -> None:
 
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):
-        try:
-            # The store keeps all; what is exported is for the exporters' sampler to say.
-            provider = TracerProvider(id_generator=PlaceIds(), sampler=ALWAYS_ON)
-        except ValueError as error:  # a limit in the environment that is none
-            _log.warning("spans that strategies make are not kept: %s", error)
-            return
+        # The store keeps all; what is exported is for the exporters' sampler to say.
+        provider = TracerProvider(id_generator=PlaceIds(), sampler=ALWAYS_ON)
         trace.set_tracer_provider(provider)
     with suppress(AttributeError):  # a provider of somebody's own may take no processors
         provider.add_span_processor(Collector())  # type: ignore[attr-defined]
+    _prepared = True
 
 
 _prepared = False
