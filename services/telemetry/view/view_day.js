@@ -141,7 +141,7 @@ class Day {
       this._agents = new Set();
       for (const m of this.messages) this._agents.add(m.sender).add(m.recipient);
       for (const e of this.events) this._agents.add(e.agent);
-      for (const s of this.spans) this._agents.add(s.agent);
+      for (const s of this.spans) if (s.own) this._agents.add(s.agent); // the league sends nothing
     }
     return this._agents;
   }

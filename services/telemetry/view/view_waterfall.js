@@ -335,6 +335,7 @@ function waterfall(choose) {
       : wall && !day.timed ? "This day has no wall times: it was played without tracing. It is shown by virtual time."
       : layout.wall ? "A box is the handling of a message; the thin line before it, its waiting. Time since the day's first message."
         : "A box is the handling of a message. Within a minute of virtual time only the order of rounds is real; idle hours are left out.";
+    if (layout.lanes.some((lane) => lane.levels)) note.textContent += " In its lower half are spans of your own.";
     redraw();
   }
 

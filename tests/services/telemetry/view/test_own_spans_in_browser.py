@@ -119,3 +119,13 @@ def test_own_spans_belong_to_the_trace_that_is_shown_alone(tab: Tab, page: str) 
 def test_the_legend_names_own_spans_and_other_work(tab: Tab, page: str) -> None:
     tab.open(f"{page}#day=0&time=wall", READY)
     assert "spans of your own other work" in tab.text(".waterfall .keys")
+
+
+def test_the_league_has_a_lane_only_where_its_work_is_shown(tab: Tab, page: str) -> None:
+    lanes = "parseFloat(document.querySelector('.lanes').style.height)"
+    tab.open(f"{page}#day=0&time=virtual", READY)
+    virtual = tab.ask(lanes)
+    tab.open(f"{page}#day=0&time=wall", READY)
+    assert tab.ask(lanes) > virtual
+    tab.open(f"{page}#day=0&view=graph", READY)
+    assert "the league" not in tab.text(".message-graph")
