@@ -284,7 +284,7 @@ def test_a_process_ends_although_a_collector_hangs() -> None:
         sink = OtlpSink(OtlpSettings(sys.argv[1]), RESOURCE)
         pipeline = SpanPipeline([sink], RESOURCE)
         pipeline.submit(spans(5))
-        print(pipeline.close(0.2)["otlp"].dropped)
+        print(pipeline.close(2.0)["otlp"].dropped)
     """
     with Collector() as collector:
         collector.hang.set()
