@@ -96,8 +96,10 @@ class Host:
         self._wakes: list[tuple[int, str]] = []
         self._scheduled: set[tuple[int, str]] = set()
         self._seen: dict[tuple[str, str], int] = {}
-        self._received: list[list[Message]] = []
-        """The mail of the minute, round by round, with what was refused."""
+        self._received: list[Message] = []
+        """The mail of the minute, while it is too little for any mailbox to be full."""
+        self._pairs: Counter[tuple[str, str]] | None = None
+        """How many messages of the minute each has had from each, once there could be too many."""
         self._received_at = -1
         self._touched: dict[str, None] = {}
         self._later: dict[str, Later] | None = None
@@ -186,7 +188,7 @@ class Host:
             minute: The first minute at which anybody is woken.
             until: The first minute of the next day.
         """
-        if any(agent.untrusted or not agent.reproducible for agent in self.agents.values()):
+        if any(agent.watched for agent in self.agents.values()):
             return DayApart(False, {}, None, 0)
         self._later, self._busy = {}, set()
         report = self.work(minute, 0, [], alone_until=until)
@@ -254,13 +256,15 @@ class Host:
         """What the recipients' mailboxes take of the mail; the rest is refused, counted, noted."""
         if self.clock.now != self._received_at:
             self._received_at = self.clock.now
+            self._received, self._pairs = [], None
+        limit, pairs = self.mailbox_limit, self._pairs
+        if pairs is None:
+            if len(self._received) + len(mail) <= limit:
+                self._received += mail
+                return mail
+            # By sender too, so that one agent's flood takes nobody else's place.
+            pairs = self._pairs = Counter((m.recipient, m.sender) for m in self._received)
             self._received = []
-        self._received.append(mail)
-        limit = self.mailbox_limit
-        if sum(map(len, self._received)) <= limit:
-            return mail
-        # By sender too, so that one agent's flood takes nobody else's place.
-        pairs = Counter((m.recipient, m.sender) for part in self._received[:-1] for m in part)
         refused: Counter[str] = Counter()
         accepted = []
         for message in mail:
@@ -389,7 +393,7 @@ class Host:
         self._remember(saved)
         counters, self.guard.counters = self.guard.counters, {}
         notes = self.notes.take(self.clock.now // MINUTES_PER_DAY, counters)
-        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, *notes)
+        return DayRecords(rows, events, ledger, metrics, saved, counters, self.name, notes)
 
     def restore(self, saved: Saved | None, journal: Iterable[JournalRow] = ()) -> int | None:
         """Goes back to the end of a day, whatever has happened since.
