@@ -102,8 +102,9 @@ class DayWriter:
         while records:  # each is let go as soon as the store has it
             part = records.pop()
             self.store.append(part.messages, part.events, part.ledger, part.metrics)
-            if part.timings is not None:
-                self.store.append(timings=[(day, part.host, part.timings)], spans=part.spans)
+            timings, spans = part.notes.timings, part.notes.spans
+            if timings is not None:
+                self.store.append(timings=[(day, part.host, timings)], spans=spans)
             saved.update(part.saved)
             for _, firm, body in part.metrics:
                 cash[firm] = json.loads(body)["cash"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from actors.guard import JournalRow
+from actors.notes import DayNotes
 from services.messages import Message
-from services.telemetry.own_rows import SpanRow
 
 Saved = dict[str, dict[str, Any]]
 """Agent name to its saved state, counters and wake-ups, as plain data."""
@@ -57,11 +57,5 @@ class DayRecords(NamedTuple):
     saved: Saved
     counters: dict[str, int]
     host: str
-    handled: int
-    """Messages that the host's agents have handled, each with its timing."""
-    unhandled: int
-    """Messages that nobody will handle, as an event tells."""
-    timings: bytes | None
-    """When the agents handled what they did; see ``services.telemetry.timings``."""
-    spans: list[SpanRow]
-    """What users' code has traced itself; see ``services.telemetry.handling``."""
+    notes: DayNotes
+    """What tracing needs of the day."""

@@ -110,8 +110,8 @@ def count_spans(records: Iterable[DayRecords]) -> tuple[int, int]:
     found = expected = 0
     for part in records:
         sent = len(part.messages)
-        found += sent + 2 * part.handled
-        expected += 3 * sent - 2 * part.unhandled
+        found += sent + 2 * part.notes.handled
+        expected += 3 * sent - 2 * part.notes.unhandled
     return found, expected
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from services.runs.bodies import body_of
 from services.telemetry.identity import wake_root
 from services.telemetry.timings import Timing
 
@@ -105,11 +105,7 @@ class Written(NamedTuple):
 
 def parsed(body: str) -> dict[str, Any]:
     """A body's facts; empty if it is no JSON object."""
-    try:
-        facts = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return facts if type(facts) is dict else {}
+    return body_of(body) or {}
 
 
 class TraceDay:

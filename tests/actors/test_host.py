@@ -348,13 +348,13 @@ def test_it_notes_when_it_handled_every_message_and_woke_every_agent() -> None:
     here.start()
     play(here, 541, [mail("ann", "zoe", 1, "to bob: hello")])
     day = here.end_day()
-    assert day.timings is not None
-    noted = Timings.unpack(day.timings)
+    assert day.notes.timings is not None
+    noted = Timings.unpack(day.notes.timings)
     assert list(noted.messages) == ["zoe#1", "ann#1"]
     assert list(noted.wakes) == [("ann", 0), ("bob", 0), ("ann", 540), ("bob", 540)]
     told, sent_on = noted.messages.values()
     assert before < told.arrived <= told.began < told.began + told.took <= sent_on.arrived
-    assert here.end_day().timings != day.timings, "handed over once"
+    assert here.end_day().notes.timings != day.notes.timings, "handed over once"
 
 
 def test_a_tap_sees_what_is_sent_in_every_round() -> None:

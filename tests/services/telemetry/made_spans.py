@@ -7,6 +7,7 @@ from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 
+from services.runs.manifest import Manifest
 from services.telemetry.span import Span, SpanEvent
 
 BEGIN = 1_700_000_000_000_000_000
@@ -68,4 +69,17 @@ def rich_span() -> Span:
         links=((5, 6), (2**127 + 1, 2**63 + 1)),
         error="refused: not enough cash",
         events=(SpanEvent("exception", BEGIN + 3, {"exception.type": "ValueError"}),),
+    )
+
+
+def coffee() -> Manifest:
+    """A run of which only the manifest matters."""
+    return Manifest.describe(
+        {"name": "coffee", "seed": 7, "days": 3},
+        name="coffee",
+        seed=7,
+        days=3,
+        rules="hanse",
+        placement="inline",
+        hosts=1,
     )

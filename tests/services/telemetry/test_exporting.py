@@ -365,21 +365,6 @@ def test_without_an_endpoint_there_is_no_pipeline(environ: dict[str, str], manif
     assert pipeline_from_environment(manifest, environ) is None
 
 
-@pytest.fixture
-def manifest() -> Any:
-    from services.runs.manifest import Manifest
-
-    return Manifest.describe(
-        {"name": "coffee", "seed": 7, "days": 3},
-        name="coffee",
-        seed=7,
-        days=3,
-        rules="hanse",
-        placement="inline",
-        hosts=1,
-    )
-
-
 def test_the_caller_is_never_kept_waiting(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     held = Held()

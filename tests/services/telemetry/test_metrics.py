@@ -35,19 +35,6 @@ _DAY = DayMetrics(
 )
 
 
-@pytest.fixture
-def manifest() -> Manifest:
-    return Manifest.describe(
-        {"name": "coffee", "seed": 7, "days": 3},
-        name="coffee",
-        seed=7,
-        days=3,
-        rules="hanse",
-        placement="inline",
-        hosts=1,
-    )
-
-
 def _points(reader: InMemoryMetricReader) -> dict[tuple[str, str], Any]:
     """By metric and the one attribute's value."""
     data = reader.get_metrics_data()

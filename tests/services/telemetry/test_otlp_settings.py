@@ -97,19 +97,6 @@ def test_a_value_that_cannot_be_used_is_refused_in_one_line(
     assert _SECRET not in line
 
 
-@pytest.fixture
-def manifest() -> Manifest:
-    return Manifest.describe(
-        {"name": "coffee", "seed": 7, "days": 3},
-        name="coffee",
-        seed=7,
-        days=3,
-        rules="hanse",
-        placement="inline",
-        hosts=1,
-    )
-
-
 def test_an_endpoint_in_the_environment_is_enough(manifest: Manifest) -> None:
     with Collector() as collector:
         environ = {

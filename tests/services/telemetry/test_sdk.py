@@ -10,22 +10,9 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
-from services.runs.manifest import Manifest
 from services.telemetry.exporting import Patience, SpanPipeline
 from services.telemetry.sdk import ProcessorSink, describe, readable, scope_of
-from tests.services.telemetry.made_spans import BEGIN, RESOURCE, rich_span, span, spans
-
-
-def _manifest() -> Manifest:
-    return Manifest.describe(
-        {"name": "coffee", "seed": 7, "days": 3},
-        name="coffee",
-        seed=7,
-        days=3,
-        rules="hanse",
-        placement="inline",
-        hosts=1,
-    )
+from tests.services.telemetry.made_spans import BEGIN, RESOURCE, coffee, rich_span, span, spans
 
 
 def _readable(made: Any) -> ReadableSpan:
@@ -77,7 +64,7 @@ def test_the_sdk_can_print_it() -> None:
 def test_the_resource_says_which_run_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OTEL_SERVICE_NAME", raising=False)
     monkeypatch.delenv("OTEL_RESOURCE_ATTRIBUTES", raising=False)
-    manifest = _manifest()
+    manifest = coffee()
     attributes = describe(manifest).attributes
     assert attributes["service.name"] == "hanse"
     assert attributes["service.version"] == manifest.hanse_version
@@ -92,7 +79,7 @@ def test_the_environment_may_name_the_service_and_add_to_the_resource(
 ) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "my-league")
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=lab,team=b%20a")
-    attributes = describe(_manifest()).attributes
+    attributes = describe(coffee()).attributes
     assert attributes["service.name"] == "my-league"
     assert attributes["deployment.environment"] == "lab"
     assert attributes["hanse.run.name"] == "coffee"
