@@ -11,8 +11,11 @@ from actors.agent import Agent
 from actors.controller import Controller
 from actors.exchange import Exchange
 from actors.firm import Firm
+from actors.restraints import Restraints
 from actors.router import Router
-from actors.strategies import find_strategy, make_strategy
+from actors.strategies import Strategy, find_strategy, make_strategy
+from actors.strategies.informed import Informed
+from actors.talkers import Edge, Talkers, possibility_edges
 from policies.base_stock import BaseStock
 from services.config import FirmConfig, RunConfig
 from services.economy.catalogue import Catalogue, standard_catalogue
@@ -27,6 +30,14 @@ DEFAULT_ORDERS: Final = {
     "green_specialty_kg": BaseStock(reorder_at=15, up_to=20, most=8),
 }
 """A base-stock controller's levels where its options name none: the reference roaster's targets."""
+
+
+CASPIAN: Final = "caspian"
+BACE: Final = "bace"
+CONTAINMENT: Final = "containment"
+"""The names of the monitors and of the controller that answers them."""
+MONITORS: Final = "monitors"
+"""The host of the monitors."""
 
 
 class Cast:
@@ -55,17 +66,24 @@ class Cast:
         self.routers = [r.name for r in config.routers]
         if len(self.towns) > 1 and not self.routers and config.generate is not None:
             self.routers = ["router"]
+        self.monitors = _monitors(config)
+        """Who watches; they share a host, which works beside the others'."""
+        self.containment = [CONTAINMENT] if config.containment is not None else []
+        """Who answers the monitors' alerts."""
         self._firm = {f.name: f for f in self.firms}
         self._town_of = {f.name: f.town or config.town_names[0] for f in self.firms}
+        self.talkers = Talkers(config, self.firms, self._town_of, source)
         self.names = sorted(
             [*self.exchanges.values(), *self.routers, *(c.name for c in config.controllers)]
-            + [f.name for f in self.firms]
+            + [*(f.name for f in self.firms), *self.talkers.names]
+            + [*self.monitors, *self.containment]
         )
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             raise HanseError(
-                f"{source}: the name {twice[0]!r} is used twice (a firm, router, controller or"
-                " exchange that the league makes itself may have it); choose another"
+                f"{source}: the name {twice[0]!r} is used twice (a firm, router, controller,"
+                " exchange, board or forecaster that the league makes itself may have it);"
+                " choose another"
             )
         if config.stop_when_bankrupt and config.stop_when_bankrupt not in self._firm:
             raise HanseError(
@@ -86,6 +104,35 @@ class Cast:
                 self.make(firm.name)
         for name in [*self.routers, *(c.name for c in self.config.controllers)]:
             self.make(name)
+        self.talkers.check(self.names)
+
+    def possibility_edges(self) -> tuple[list[str], list[Edge]]:
+        """Who can reach whom by which channel: the firms, and whoever they declare (``contacts``).
+
+        A firm of a user's own strategy that declares nothing may write to every firm of its town.
+        """
+        contacts = {}
+        for firm in self.firms:
+            strategy = self._strategy(firm)
+            declared = strategy.contacts()
+            contacts[firm.name] = {} if declared is None and ":" not in firm.strategy else declared
+        own = [*self.talkers.names, *(c.name for c in self.config.controllers)]
+        return possibility_edges(contacts, self._town_of, own)
+
+    @property
+    def unwatched(self) -> frozenset[str] | None:
+        """Agents whose mail monitors do not look at; ``None``: there is no monitor.
+
+        A firm's turns and commands, which go to its exchange, are trade and not talk.
+        """
+        if not self.monitors:
+            return None
+        return frozenset([*self.exchanges.values(), *self.monitors, *self.containment])
+
+    def restraints(self) -> Restraints:
+        """What keeps agents from sending, for one host: as yet nothing but interventions."""
+        exempt = [*self.exchanges.values(), *self.monitors, *self.containment]
+        return Restraints(exempt, self.config.interventions)
 
     def watched(self, name: str) -> bool:
         """Whether an agent runs a user's own code."""
@@ -100,6 +147,8 @@ class Cast:
         """
         for firm in self.firms:
             find_strategy(firm.strategy, f"{self.source}: firms.{firm.name}.strategy")
+        if self.config.injections:
+            assert self.talkers.scenes
 
     def strategy_name(self, firm: str) -> str:
         """The strategy of a firm as the run file names it."""
@@ -118,10 +167,18 @@ class Cast:
         ]
 
     def make(self, name: str) -> Agent:
-        """Makes one agent, as it is before the first day."""
+        """Makes one agent, as it is before the first day, with what is done to it around it."""
+        agent = self.talkers.make(name) or self._make(name)
+        return self.talkers.wrapped(agent) if self.config.injections else agent
+
+    def _make(self, name: str) -> Agent:
         firm = self._firm.get(name)
         if firm is not None:
             return self._make_firm(firm)
+        if name in self.monitors:
+            return self._make_monitor(name)
+        if name in self.containment:
+            return self._make_containment(name)
         for town, exchange in self.exchanges.items():
             if exchange == name:
                 routers = tuple(self.routers) if len(self.towns) > 1 else ()
@@ -191,27 +248,56 @@ class Cast:
         as packed, usually on one host. A firm's ``host`` in the run file goes before all that.
         """
         if placement == "one":
-            return {name: name for name in self.names}
+            return {name: MONITORS if name in self.monitors else name for name in self.names}
         where: dict[str, str] = {}
         for name in self.names:
             firm = self._firm.get(name)
             if firm is not None and firm.host is not None:
                 index = firm.host
-            elif len(self.towns) > 1 and name in self._town_of:
-                index = self.towns.index(self._town_of[name]) % hosts
+            elif len(self.towns) > 1 and (town := self.talkers.town_of(name)) is not None:
+                index = self.towns.index(town) % hosts
             else:
                 index = int(hashlib.sha256(name.encode()).hexdigest(), 16) % hosts
-            where[name] = f"host-{index}"
+            where[name] = MONITORS if name in self.monitors else f"host-{index}"
         for index, town in enumerate(self.towns):
             where[self.exchanges[town]] = f"host-{index % hosts}"
         return where
 
+    def _make_monitor(self, name: str) -> Agent:
+        from actors.watchers import make_monitor  # numpy and networkx are for who wants monitors
+
+        return make_monitor(name, self)
+
+    def _make_containment(self, name: str) -> Agent:
+        from actors.containment import ContainmentController
+
+        assert self.config.containment is not None
+        return ContainmentController(name, **self.config.containment.model_dump())
+
     def _make_firm(self, firm: FirmConfig) -> Firm:
+        return Firm(firm.name, self.exchanges[self._town_of[firm.name]], self._strategy(firm))
+
+    def _strategy(self, firm: FirmConfig) -> Strategy:
         options = dict(firm.options)
         if firm.controller is not None:
             options.setdefault("controller", firm.controller)
-        strategy = make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
-        return Firm(firm.name, self.exchanges[self._town_of[firm.name]], strategy)
+        if firm.strategy == "informed" or self._is_informed(firm):
+            options = self.talkers.options(firm.name) | options
+        return make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
+
+    def _is_informed(self, firm: FirmConfig) -> bool:
+        """Whether a user's own strategy talks as the informed firms do."""
+        if ":" not in firm.strategy:
+            return False
+        kind = find_strategy(firm.strategy, f"{self.source}: firms.{firm.name}.strategy")
+        return isinstance(kind, type) and issubclass(kind, Informed)
+
+
+def _monitors(config: RunConfig) -> list[str]:
+    monitor = config.monitor
+    if monitor is None:
+        return []
+    return [name for name, on in ((CASPIAN, monitor.caspian), (BACE, monitor.bace)) if on]
 
 
 def _firms(config: RunConfig) -> list[FirmConfig]:
@@ -222,7 +308,7 @@ def _firms(config: RunConfig) -> list[FirmConfig]:
     firms = []
     for firm in generate_firms(config.seed, made.firms, made.towns, shares):
         options: dict[str, Any] = {}
-        if made.strategy == "scripted":
+        if made.strategy in ("scripted", "informed"):
             options = {"asks": firm.asks} if firm.asks else {}
             if firm.correspondents:
                 options["correspondents"] = list(firm.correspondents)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable
+from functools import partial
+from operator import attrgetter, itemgetter
 from time import monotonic
 from typing import Any
 
@@ -19,16 +20,15 @@ from actors.agent import Agent
 from actors.context import Clock, Context
 from actors.customs import SEND_LIMIT
 from actors.guard import Guard, JournalRow
+from actors.measures import Control
+from actors.monitor import Monitor
 from actors.notes import Notes
-from actors.reports import DayApart, DayRecords, Later, Report, Saved
+from actors.reports import DayApart, DayRecords, Later, MessageRow, Report, Saved
+from actors.restraints import Restraints
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY, Message, Payload
 from services.telemetry.logs import Place
 from services.telemetry.timings import clock as wall_clock
-
-Tap = Callable[[int, int, Sequence[Message]], None]
-"""(minute, round, the messages sent by this host's agents); it must not keep the host waiting."""
-
 
 _Handlers = dict[type[Payload], Callable[[Message, Context], None]]
 
@@ -49,6 +49,8 @@ class Host:
             and counted, so that agents who answer each other without end cannot hold the minute.
         trace_key: The digest of the run's configuration, from which the ids of spans are made;
             ``None``: nothing is traced.
+        unwatched: Agents whose mail no monitor looks at; ``None``: there is no monitor.
+        restraints: What keeps agents from sending; by default nothing does.
     """
 
     def __init__(
@@ -62,16 +64,18 @@ class Host:
         turn_timeout: float = 10.0,
         mailbox_limit: int = 10_000,
         trace_key: str | None = "",
+        unwatched: frozenset[str] | None = None,
+        restraints: Restraints | None = None,
     ) -> None:
         self.name = name
+        self.restraints = Restraints() if restraints is None else restraints
+        self._unwatched = unwatched
         self.directory = directory
         self.mailbox_limit = mailbox_limit
         self.notes = Notes(name, trace_key)
         self.clock = Clock()
         self.guard = Guard(turn_timeout, self._remake)
         self.handled = 0
-        self.tap: Tap | None = None
-        """Called after every round with what was sent in it: the monitors' place to watch."""
         self.handling: tuple[str, Message | None] | None = None
         """(agent, message) while a handler runs."""
         self._round_began = 0.0
@@ -104,7 +108,9 @@ class Host:
         self._touched: dict[str, None] = {}
         self._later: dict[str, Later] | None = None
         self._busy: set[str] = set()
-        self._rows: list[tuple[Any, ...]] = []
+        self._rows: list[MessageRow] = []
+        self._watched: list[MessageRow] = []
+        self.restraints.begin()
         self.notes.begin()
         self.guard.counters.clear()
         self.guard.journal.clear()
@@ -239,7 +245,9 @@ class Host:
                 kind = values["payload"].__class__
                 handler = handlers.get(kind)
                 if handler is None:
-                    handler = handlers[kind] = agent.handler_of(kind)
+                    control = issubclass(kind, Control)
+                    handler = self.restraints.take if control else agent.handler_of(kind)
+                    handlers[kind] = handler
                 touched[name] = None
                 self.handling = (name, message)
                 context.handled = message
@@ -285,6 +293,11 @@ class Host:
         agent = self.agents[name]
         self._touched[name] = None
         self.handling = (name, message)
+        if message is not None and isinstance(message.payload, Control):
+            context = self.contexts[name]
+            context.handled = message
+            self.restraints.take(message, context)
+            return
         if name in self._foreign:
             handler = self.notes.placed(handler, name, self.clock.now, message)
         after = self.guard.call(agent, self.contexts[name], handler, message)
@@ -305,12 +318,12 @@ class Host:
         outbound: dict[str, list[Message]] = {}
         minute, round_ = self.clock.now, self.clock.round
         directory, own, mail, later = self.directory, self.name, self._mail, self._later
-        put = self._rows.append
-        if self.tap is not None:
-            sent = [m for name in self._touched for m in self.contexts[name].outbox]
-            self.tap(minute, round_, sent)
+        put, before = self._rows.append, len(self._rows)
+        restrained = self.restraints.restrained
         for name in self._touched:
             context = self.contexts[name]
+            if name in restrained:
+                self.restraints.sift(name, context)
             if context.wakes:
                 self._schedule(name, context.wakes)
             if not context.outbox:
@@ -344,6 +357,11 @@ class Host:
                     body = {"message": m.id, "to": m.recipient}
                     context.record_all([("undeliverable", name, body)], cause=m.id)
             context.outbox.clear()
+        if self._unwatched is not None:
+            skip = self._unwatched
+            self._watched += [
+                row for row in self._rows[before:] if row[2] not in skip and row[4] not in skip
+            ]
         if later is not None:
             self._busy.update(self._touched)
         self._touched.clear()
@@ -365,6 +383,7 @@ class Host:
         journal = self.guard.journal
         if journal:
             self.guard.journal = []
+        watched, self._watched = self._watched, []
         return Report(
             outbound,
             bool(self._mail),
@@ -374,7 +393,24 @@ class Host:
             self.clock.now,
             self.clock.round,
             journal,
+            watched,
         )
+
+    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> Report:
+        """Shows the monitors that live here what was said in a tick.
+
+        Args:
+            minute: The minute at which they look at it, and at which they say what they have to.
+            tick: The number of the tick.
+            rows: The messages, as the log has them.
+        """
+        self.clock.now, self.clock.round = minute, 0
+        self._round_began = monotonic()
+        rows.sort(key=itemgetter(0, 1, 2, 3))
+        for name, agent in self.agents.items():
+            if isinstance(agent, Monitor):
+                self._call(name, partial(agent.observe, tick, rows))
+        return self._report(0, self._close_round())
 
     # ---- days ------------------------------------------------------------------------------------
 
@@ -415,6 +451,9 @@ class Host:
             state, context = saved[name], self.contexts[name]
             agent.load_checked(msgpack.unpackb(state["state"], strict_map_key=False))
             context.number, context.entries = state["number"], state["entries"]
+            if state.get("restraints") is not None:
+                kept = msgpack.unpackb(state["restraints"], strict_map_key=False)
+                self.restraints.load(name, kept)
             self._wakes += [(minute, name) for minute in state["wakes"]]
         heapq.heapify(self._wakes)
         self._scheduled = set(self._wakes)
@@ -461,15 +500,18 @@ class Host:
         self.guard.close()
 
     def _save(self) -> Saved:
-        return {
-            name: {
+        saved: Saved = {}
+        for name, agent in self.agents.items():
+            saved[name] = {
                 "state": packed_state(agent),
                 "number": self.contexts[name].number,
                 "entries": self.contexts[name].entries,
                 "wakes": sorted(minute for minute, who in self._wakes if who == name),
             }
-            for name, agent in self.agents.items()
-        }
+            restraints = self.restraints.save(name)
+            if restraints is not None:
+                saved[name]["restraints"] = msgpack.packb(restraints)
+        return saved
 
     def _remember(self, saved: Saved) -> None:
         """Keeps the morning states of watched agents, who may have to begin their day again."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from actors.guard import JournalRow
-from actors.reports import DayApart, DayRecords, Report, Saved
+from actors.reports import DayApart, DayRecords, MessageRow, Report, Saved
 
 
 class Hosts(Protocol):
@@ -49,6 +49,18 @@ class Hosts(Protocol):
 
         Args:
             mail: By host, what the days' ``later`` hold for it.
+        """
+        ...
+
+    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+        """Shows the monitors a tick; see :meth:`actors.host.Host.observe`. Does not wait."""
+        ...
+
+    def observed(self) -> Report:
+        """Waits for what they have to say about the tick that they were shown last.
+
+        Raises:
+            HostLost: their host has died.
         """
         ...
 

@@ -8,7 +8,7 @@ from typing import Any
 from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import Host
-from actors.reports import DayApart, DayRecords, Later, Report, Saved
+from actors.reports import DayApart, DayRecords, Later, MessageRow, Report, Saved
 from services.messages import Message
 from services.telemetry.logs import Place
 
@@ -18,6 +18,8 @@ class InlineHosts:
 
     def __init__(self, cast: Cast, layout: dict[str, str], trace_key: str | None = "") -> None:
         config = cast.config
+        self._monitors = layout.get(cast.monitors[0], "") if cast.monitors else ""
+        self._observed: Report | None = None
         self.hosts = {
             name: Host(
                 name,
@@ -28,6 +30,8 @@ class InlineHosts:
                 turn_timeout=config.turn_timeout,
                 mailbox_limit=config.mailbox_limit,
                 trace_key=trace_key,
+                unwatched=cast.unwatched,
+                restraints=cast.restraints(),
             )
             for name in sorted(set(layout.values()))
         }
@@ -64,6 +68,15 @@ class InlineHosts:
     def hear(self, mail: dict[str, list[Later]]) -> bool:
         """Hands over the silent mail of such a day."""
         return all(self.hosts[n].hear([m for b in parts for m in b]) for n, parts in mail.items())
+
+    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+        """Shows the monitors a tick; here they look at it at once."""
+        self._observed = self.hosts[self._monitors].observe(minute, tick, rows)
+
+    def observed(self) -> Report:
+        """What they have to say about it."""
+        assert self._observed is not None
+        return self._observed
 
     def end_day(self) -> list[DayRecords]:
         """Collects the day's records of all hosts."""

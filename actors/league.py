@@ -23,6 +23,7 @@ from actors.playing import Playing
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
 from actors.tracing import Exporting, LeagueSpans, Telemetry, count_spans, exporting
+from actors.watching import Watching
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
@@ -90,13 +91,16 @@ class League:
         self._dirty = False
         self._done = False
         self._mark: Mark | DayMark | None = None
-        self._apart = placement != "one" and len(self._names) > 1
+        self._apart = placement != "one" and len(self._names) > 1 and not cast.monitors
         """Whether hosts play a day each for itself: until one is found to need another."""
         self._losses = 0
         self._broken_off = False
         self._spans = LeagueSpans(store.manifest) if telemetry.traced else None
         self._writer = DayWriter(store, self._spans, behind=placement != "inline")
-        self._playing = Playing(self.hosts, self._names, self._writer.journal)
+        watching = None
+        if config.monitor is not None and cast.monitors:
+            watching = Watching(self.hosts, config.monitor.tick_minutes)
+        self._playing = Playing(self.hosts, self._names, self._writer.journal, watching)
         self._seconds = 0.0
         self._status = StatusFile(store.folder, self._describe)
         self._closed = False
@@ -308,6 +312,7 @@ class League:
             return []
         written = []
         if self._dirty:
+            self._playing.close_day((self._day + 1) * MINUTES_PER_DAY - 1)
             written = self._end_day()
             self._dirty = False
         if minute is None or self._day == until_day:

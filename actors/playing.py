@@ -8,6 +8,7 @@ from typing import Any
 from actors.guard import JournalRow
 from actors.hosts import Hosts
 from actors.reports import Report
+from actors.watching import Watching
 
 
 class Playing:
@@ -17,10 +18,15 @@ class Playing:
         hosts: Who carries the agents.
         names: The hosts' names.
         journal: Writes answers that cannot be computed again; they are safe when it returns.
+        watching: Shows the traffic to monitors, if there are any.
     """
 
     def __init__(
-        self, hosts: Hosts, names: list[str], journal: Callable[[list[JournalRow]], None]
+        self,
+        hosts: Hosts,
+        names: list[str],
+        journal: Callable[[list[JournalRow]], None],
+        watching: Watching | None = None,
     ) -> None:
         self.minute = 0
         self.round = 0
@@ -29,6 +35,7 @@ class Playing:
         self._hosts = hosts
         self._names = names
         self._journal = journal
+        self._watching = watching
         self._wakes: dict[str, int | None] = dict.fromkeys(names)
         self._waits = dict.fromkeys(names, False)
 
@@ -62,6 +69,14 @@ class Playing:
                 later.setdefault(host, []).append(mail)
         return kept and (not later or self._hosts.hear(later))
 
+    def close_day(self, minute: int) -> None:
+        """In a day's last minute: delivers what monitors have to say about the day."""
+        while self._watching is not None:
+            mail = self._watching.close(minute)
+            if not mail:
+                return
+            self._work_off(minute, minute + 1, None, mail)
+
     def go_back(self, wakes: dict[str, int | None]) -> None:
         """The hosts are at the end of an earlier day.
 
@@ -69,14 +84,28 @@ class Playing:
             wakes: For every host the next minute at which an agent wants to be woken.
         """
         self._wakes = wakes
+        if self._watching is not None:
+            self._watching.begin()
         self._waits = dict.fromkeys(self._names, False)
 
-    def _work_off(self, minute: int, until: int, reports: dict[str, Report] | None) -> None:
+    def _work_off(
+        self,
+        minute: int,
+        until: int,
+        reports: dict[str, Report] | None,
+        mail: dict[str, list[Any]] | None = None,
+    ) -> None:
         self.minute = minute
         round_ = 0
-        inbound: dict[str, list[Any]] = {}
+        inbound: dict[str, list[Any]] = mail or {}
         quiet = False
+        watching = self._watching
+        if watching is not None and mail is None:
+            inbound = watching.turn(minute)
+            until = min(until, watching.end_of_tick(minute))
         active = [n for n, w in self._wakes.items() if w is not None and w <= minute]
+        if inbound:
+            active = sorted({*active, *inbound})
         while True:
             self.round = round_
             if reports is None:
@@ -95,6 +124,8 @@ class Playing:
                 self.messages += report.handled
                 if report.journal:
                     self._journal(report.journal)
+                if watching is not None:
+                    watching.add(report)
                 if report.due:
                     due.add(name)
                 for target, batch in report.outbound.items():

@@ -28,7 +28,7 @@ from actors.guard import JournalRow
 from actors.host import Host
 from actors.local_ray import start_ray
 from actors.lost import HostLost
-from actors.reports import DayApart, DayRecords, Report, Saved
+from actors.reports import DayApart, DayRecords, MessageRow, Report, Saved
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import pack, unpack
@@ -75,6 +75,8 @@ class HostActor:
             turn_timeout=run.turn_timeout,
             mailbox_limit=run.mailbox_limit,
             trace_key=trace_key,
+            unwatched=players.unwatched,
+            restraints=players.restraints(),
         )
         # The agents stay; what a day brings is freed by reference counts. So the garbage collector
         # need not walk over thousands of agents again and again.
@@ -99,6 +101,11 @@ class HostActor:
         self._open.wait()
         inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
         return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
+
+    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> Any:
+        """Shows the monitors that live here a tick."""
+        self._open.wait()
+        return self._told(self.host.observe(minute, tick, rows))
 
     def _told(self, report: Report) -> Any:
         """The report with its mail packed; in separate values when peers fetch it by reference."""
@@ -215,6 +222,7 @@ class RayHosts:
         self._patience = patience if any(watched) else None
         self._epoch = 0
         self._actors: dict[str, Any] = {}
+        self._observing: dict[str, Any] = {}
         try:
             for name in self._names:
                 self._actors[name] = self._make(name)
@@ -256,6 +264,16 @@ class RayHosts:
         """Hands over the silent mail of such a day (packed)."""
         calls = {n: self._actors[n].hear.remote(batches) for n, batches in mail.items()}
         return all(self._get(calls).values())
+
+    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+        """Shows the monitors' host a tick, and does not wait for it."""
+        name = self._layout[self._cast.monitors[0]]
+        self._observing = {name: self._call(name, "observe", minute, tick, rows)}
+
+    def observed(self) -> Report:
+        """Waits for what the monitors have to say about it."""
+        [report] = self._reports(self._observing).values()
+        return report
 
     def end_day(self) -> list[DayRecords]:
         """Collects the day's records of all hosts."""

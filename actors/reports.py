@@ -8,6 +8,9 @@ from actors.guard import JournalRow
 from actors.notes import DayNotes
 from services.messages import Message
 
+MessageRow = tuple[Any, ...]
+"""A row of the log's table of messages; its columns stand in ``services.runs.schema``."""
+
 Saved = dict[str, dict[str, Any]]
 """Agent name to its saved state, counters and wake-ups, as plain data."""
 
@@ -30,6 +33,8 @@ class Report(NamedTuple):
     """The last round that was worked, and its minute."""
     journal: list[JournalRow]
     """Answers that cannot be computed again; to be written at once."""
+    watched: list[MessageRow]
+    """What was sent that monitors look at."""
 
 
 Later = list[tuple[int, Message]]
@@ -50,7 +55,7 @@ class DayApart(NamedTuple):
 class DayRecords(NamedTuple):
     """A host's log rows of a day, its agents' states and its counters; see ``services.runs``."""
 
-    messages: list[tuple[Any, ...]]
+    messages: list[MessageRow]
     events: list[tuple[Any, ...]]
     ledger: list[tuple[Any, ...]]
     metrics: list[tuple[Any, ...]]

@@ -33,10 +33,20 @@ from services.config.models import (
 from services.config.reading import load, standard
 from services.config.settings import apply_settings
 from services.config.template import commented_template
+from services.config.talking import INJECTIONS, InjectionConfig, TalkConfig
+from services.config.watching import (
+    CONTAINMENT_POLICIES,
+    ContainmentConfig,
+    ContainmentPolicy,
+    InterventionConfig,
+    MonitorConfig,
+)
 
 __all__ = [
+    "CONTAINMENT_POLICIES",
     "CONTROLLER_RULES",
     "GREEN_ITEMS",
+    "INJECTIONS",
     "ITEMS",
     "ONE_ACTOR_EACH_UP_TO",
     "PLACEMENTS",
@@ -45,14 +55,20 @@ __all__ = [
     "RULE_SETS",
     "STRATEGIES",
     "BaseStockLevels",
+    "ContainmentConfig",
+    "ContainmentPolicy",
     "ControllerConfig",
     "EconomyConfig",
     "FirmConfig",
     "GenerateConfig",
+    "InjectionConfig",
+    "InterventionConfig",
     "ItemConfig",
+    "MonitorConfig",
     "RecipeConfig",
     "RouterConfig",
     "RunConfig",
+    "TalkConfig",
     "TownConfig",
     "apply_settings",
     "commented_template",

@@ -10,9 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
+from services.config.base import ConfigModel as _Model
 from services.config.problems import explain, fault, unknown
+from services.config.talking import InjectionConfig, TalkConfig
+from services.config.watching import ContainmentConfig, InterventionConfig, MonitorConfig
 
 FORMAT = 1
 RuleSet = Literal["hanse", "coffeebench"]
@@ -33,6 +36,7 @@ STRATEGIES = (
     "scripted",
     "managed",
     "importing",
+    "informed",
     "random",
     "human",
 )
@@ -80,14 +84,6 @@ def _check_items(items: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for item in items:
         if item not in known:
             raise fault(unknown(item, known, "item"))
-
-
-class _Model(BaseModel):
-    """Strict, so that `seed = "7"` or `days = true` is an error and not a guess."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True
-    )
 
 
 class EconomyConfig(_Model):
@@ -316,6 +312,16 @@ class RunConfig(_Model):
     routers: list[RouterConfig] = Field(default_factory=list)
     controllers: list[ControllerConfig] = Field(default_factory=list)
     generate: GenerateConfig | None = None
+    talk: TalkConfig | None = None
+    """How informed firms talk; as usual if it is left out."""
+    injections: list[InjectionConfig] = Field(default_factory=list)
+    """What is done to the league."""
+    monitor: MonitorConfig | None = None
+    """Who watches; nobody if it is left out."""
+    containment: ContainmentConfig | None = None
+    """What is done about a cascade; nothing if it is left out."""
+    interventions: list[InterventionConfig] = Field(default_factory=list)
+    """What a counterfactual replay changes."""
 
     _name = field_validator("name")(_check_name)
 

@@ -79,6 +79,8 @@ class _Agent(BaseModel):
     number: int
     entries: int
     wakes: list[int]
+    restraints: bytes | None = None
+    """The measures that stand against it."""
 
 
 class _League(BaseModel):

@@ -357,14 +357,20 @@ def test_it_notes_when_it_handled_every_message_and_woke_every_agent() -> None:
     assert here.end_day().notes.timings != day.notes.timings, "handed over once"
 
 
-def test_a_tap_sees_what_is_sent_in_every_round() -> None:
-    here = host("ann", "bob", elsewhere={"carl": "there"})
-    seen: list[tuple[int, int, list[str]]] = []
-    here.tap = lambda minute, round_, sent: seen.append((minute, round_, [m.id for m in sent]))
-    here.work(541, 0, [mail("ann", "zoe", 1, "to bob: to ann: x; to carl: y")], alone_until=542)
-    assert seen == [(541, 0, ["ann#1", "ann#2"])]
-    here.work(541, 1, [])
-    assert seen[1] == (541, 1, ["bob#1"])
+def test_what_was_sent_in_a_round_is_reported_for_monitors_but_for_the_mail_of_the_unwatched() -> (
+    None
+):
+    here = host("ann", "bob", elsewhere={"carl": "there"}, unwatched=frozenset(["carl"]))
+    report = here.work(541, 0, [mail("ann", "zoe", 1, "to bob: to ann: x; to carl: y")])
+    [row] = report.watched
+    assert row[:7] == (541, 0, "ann", 1, "bob", "comm", "text")
+    assert [r[2:5] for r in here.work(541, 1, []).watched] == [("bob", 1, "ann")]
+    assert here.work(541, 2, []).watched == [], "handed over once"
+
+
+def test_without_monitors_nothing_is_reported_for_them() -> None:
+    here = host("ann", "bob")
+    assert here.work(541, 0, [mail("ann", "zoe", 1, "to bob: hello")]).watched == []
 
 
 def test_agents_that_answer_each_other_without_end_are_stopped_by_their_mailboxes() -> None:

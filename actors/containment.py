@@ -1,0 +1,174 @@
+"""Containment: the controller that answers a monitor's alerts with measures, for a time.
+
+    alert -> suspects -> measures -> (their time is over, or an operator says so) -> lifted
+
+An alert is statistical evidence, not proof. So measures concern only what an agent says to others,
+never its trade; each has an end; and each can be lifted.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from actors.agent import Agent, handles
+from actors.context import Context
+from actors.measures import (
+    ApprovalRequest,
+    Lift,
+    Measure,
+    Quarantine,
+    RequireApproval,
+    Throttle,
+    Verdict,
+)
+from monitors.caspian.alert import CascadeAlert, CascadeReport
+from services.config import ContainmentPolicy
+from services.messages import Channel, Message, Payload
+
+MINUTES_PER_HOUR = 60
+
+
+class LiftRequest(Payload):
+    """An operator wants a measure to end."""
+
+    internal: ClassVar[bool] = True
+    channel: ClassVar[Channel] = "exec"
+    type: Literal["lift_request"] = "lift_request"
+    measure: str
+    """The id of the measure, or ``all``."""
+
+
+@dataclass(slots=True)
+class _Standing:
+    """A measure that has been taken."""
+
+    agent: str
+    until: int
+    reason: str
+
+
+class ContainmentController(Agent):
+    """Decides what is done about a cascade.
+
+    Args:
+        name: Its name.
+        policy: ``alerts`` only notes them, ``quarantine`` withholds what suspects say, ``throttle``
+            lets them say a little, ``approval`` holds it until it is approved.
+        hours: How long a measure stands.
+        per_hour: Messages that a throttled agent may send in an hour.
+        suspects: How many agents the measures of one cascade may fall on.
+    """
+
+    essential = False
+
+    def __init__(
+        self,
+        name: str,
+        policy: ContainmentPolicy = "quarantine",
+        hours: int = 48,
+        per_hour: int = 1,
+        suspects: int = 3,
+    ) -> None:
+        super().__init__(name)
+        self.policy = policy
+        self.hours = hours
+        self.per_hour = per_hour
+        self.suspects = suspects
+        self._taken = 0
+        self._standing: dict[str, _Standing] = {}
+
+    @handles(CascadeAlert)
+    def on_alert(self, message: Message, context: Context) -> None:
+        """Takes measures against suspects who are under none yet."""
+        alert = message.payload
+        assert isinstance(alert, CascadeAlert)
+        report = alert.report
+        if self.policy == "alerts":
+            return
+        until = context.now + self.hours * MINUTES_PER_HOUR
+        under = {s.agent for s in self._standing.values()}
+        already = {s.agent for s in self._standing.values() if s.reason == report.id}
+        for agent in chosen(report, self.suspects):
+            if agent in under or len(already) >= self.suspects:
+                continue
+            already.add(agent)
+            self._taken += 1
+            measure = self._measure(f"{self.policy}-{self._taken}", until, report.id)
+            context.send(agent, measure)
+            self._standing[measure.measure] = _Standing(agent, until, report.id)
+        if self._standing:
+            context.wake_at(until)
+
+    @handles(ApprovalRequest)
+    def on_approval_request(self, message: Message, context: Context) -> None:
+        """Lets pass what says nothing about a price that the suspect has said before."""
+        request = message.payload
+        assert isinstance(request, ApprovalRequest)
+        context.reply(message, Verdict(held=request.held, approved=harmless(request.said)))
+
+    @handles(LiftRequest)
+    def on_lift_request(self, message: Message, context: Context) -> None:
+        """Lifts a measure, or all."""
+        request = message.payload
+        assert isinstance(request, LiftRequest)
+        for measure in list(self._standing):
+            if request.measure in (measure, "all"):
+                self._lift(measure, context)
+
+    def wake(self, context: Context) -> None:
+        """Lifts the measures whose time is over."""
+        for measure, standing in list(self._standing.items()):
+            if standing.until <= context.now:
+                self._lift(measure, context)
+
+    def save(self) -> dict[str, Any]:
+        """The measures that stand."""
+        return {
+            "taken": self._taken,
+            "standing": {m: (s.agent, s.until, s.reason) for m, s in self._standing.items()},
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Goes on from :meth:`save`."""
+        self._taken = saved["taken"]
+        self._standing = {m: _Standing(*values) for m, values in saved["standing"].items()}
+
+    def summary(self) -> dict[str, Any]:
+        """How many measures it has taken."""
+        return {"measures": self._taken}
+
+    def _measure(self, name: str, until: int, reason: str) -> Measure:
+        if self.policy == "throttle":
+            return Throttle(measure=name, until=until, reason=reason, per_hour=self.per_hour)
+        if self.policy == "approval":
+            return RequireApproval(measure=name, until=until, reason=reason)
+        return Quarantine(measure=name, until=until, reason=reason)
+
+    def _lift(self, measure: str, context: Context) -> None:
+        context.send(self._standing.pop(measure).agent, Lift(measure=measure))
+
+
+def chosen(report: CascadeReport, most: int) -> list[str]:
+    """The agents that a cascade's measures should fall on, the likeliest origin first.
+
+    The origin alone is not enough once others have begun to pass it on: so the likeliest bridge and
+    amplifier follow, then the others that speak for a role, by their order in it.
+    """
+    order: list[str] = []
+    for place in range(most):
+        for role in (report.origin, report.bridge, report.amplifier):
+            if place < len(role.suspects):
+                order.append(role.suspects[place].agent)
+    return list(dict.fromkeys(order))[:most]
+
+
+def harmless(said: str) -> bool:
+    """Whether a held message states no price view: it names no factor far from normal."""
+    _, _, body = said.partition(" ")
+    try:
+        claims = json.loads(body).get("claims", ())
+        return all(abs(float(claim["factor"]) - 1.0) <= 0.2 for claim in claims)
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return False

@@ -1,0 +1,77 @@
+"""What monitors are shown, and when their answers are delivered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.hosts import Hosts
+from actors.reports import MessageRow, Report
+
+
+class Watching:
+    """Collects what is said in a tick, and has it looked at while the next tick is played.
+
+    Args:
+        hosts: Who carries the agents, monitors among them.
+        tick_minutes: Virtual minutes of a tick.
+    """
+
+    def __init__(self, hosts: Hosts, tick_minutes: int) -> None:
+        self._hosts = hosts
+        self._tick_minutes = tick_minutes
+        self._tick = 0
+        self._rows: list[MessageRow] = []
+        self._under_way = False
+
+    def begin(self) -> None:
+        """Forgets what is under way: the hosts are at the end of an earlier day."""
+        self._tick = 0
+        self._rows = []
+        self._under_way = False
+
+    def end_of_tick(self, minute: int) -> int:
+        """The first minute of the next tick."""
+        return (minute // self._tick_minutes + 1) * self._tick_minutes
+
+    def add(self, report: Report) -> None:
+        """Takes what has been said in a round."""
+        self._rows += report.watched
+
+    def turn(self, minute: int) -> dict[str, list[Any]]:
+        """At the first minute of a tick: what monitors have to say about the tick before the last.
+
+        Returns:
+            Mail to be delivered now, by host.
+        """
+        tick = minute // self._tick_minutes
+        if tick == self._tick:
+            return {}
+        mail = self._collect()
+        self._show(minute)
+        self._tick = tick
+        return mail
+
+    def close(self, minute: int) -> dict[str, list[Any]]:
+        """In the last minute of a day: all that monitors have to say about the day.
+
+        Returns:
+            Mail to be delivered now, by host.
+        """
+        mail = self._collect()
+        self._show(minute)
+        for host, batches in self._collect().items():
+            mail.setdefault(host, []).extend(batches)
+        self._tick = minute // self._tick_minutes
+        return mail
+
+    def _show(self, minute: int) -> None:
+        rows, self._rows = self._rows, []
+        if rows:
+            self._hosts.observe(minute, self._tick, rows)
+            self._under_way = True
+
+    def _collect(self) -> dict[str, list[Any]]:
+        if not self._under_way:
+            return {}
+        self._under_way = False
+        return {host: [batch] for host, batch in self._hosts.observed().outbound.items()}

@@ -1,0 +1,89 @@
+"""Who watches a league and what may be done about it: monitors, containment, interventions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from services.config.base import ConfigModel
+from services.config.problems import fault
+from services.messages import Channel
+
+ContainmentPolicy = Literal["alerts", "quarantine", "throttle", "approval"]
+CONTAINMENT_POLICIES = ("alerts", "quarantine", "throttle", "approval")
+
+Minute = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class MonitorConfig(ConfigModel):
+    """The monitors of a league: CASPIAN over its messages, BACE over its activity."""
+
+    caspian: bool = True
+    calibration: str | None = None
+    """A file that `hanse monitor calibrate` has written; without one nothing is alarmed about."""
+    tick_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
+    """Virtual minutes that count as one step of the monitor."""
+    shards: Annotated[int, Field(ge=1, le=64)] = 1
+    """In how many parts the traffic is scored."""
+    max_events: Annotated[int, Field(ge=10, le=100_000_000)] = 200_000
+    """Events that are scored in a tick; of more, a sample is."""
+    bace: bool = False
+    refit_ticks: Annotated[int, Field(ge=10, le=1_000_000)] = 500
+    """How often BACE learns its graphs anew."""
+
+
+class ContainmentConfig(ConfigModel):
+    """What the containment controller does about an alert."""
+
+    policy: ContainmentPolicy = "quarantine"
+    """alerts: only notes them; quarantine: suspects are cut off; throttle: they may say little;
+    approval: what they say has to be approved."""
+    hours: Annotated[int, Field(ge=1, le=100_000)] = 48
+    """How long a measure stands."""
+    per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 1
+    """What a throttled agent may send."""
+    suspects: Annotated[int, Field(ge=1, le=1000)] = 3
+    """How many agents a cascade's measures may fall on, the origin first."""
+
+
+class InterventionConfig(ConfigModel):
+    """Something that is changed in a counterfactual replay."""
+
+    kind: Literal["mute", "cut", "drop"]
+    """mute: an agent's messages are withheld; cut: those to one recipient; drop: one message."""
+    agent: str | None = None
+    recipient: str | None = None
+    drop: str | None = None
+    """The id of the message to drop."""
+    channels: list[Channel] = Field(default_factory=list)
+    begin: Minute = 0
+    """The first minute."""
+    end: Minute = 1_000_000_000
+
+    @field_validator("drop")
+    @classmethod
+    def _is_an_id(cls, drop: str | None) -> str | None:
+        if drop is not None and not (drop.rpartition("#")[0] and drop.rpartition("#")[2].isdigit()):
+            raise fault(f"{drop!r} is not the id of a message; allowed: agent#number")
+        return drop
+
+    @model_validator(mode="after")
+    def _complete(self) -> InterventionConfig:
+        given = {"agent": self.agent, "recipient": self.recipient, "drop": self.drop}
+        needed = {"mute": ["agent"], "cut": ["agent", "recipient"], "drop": ["drop"]}[self.kind]
+        for key, value in given.items():
+            if (value is not None) != (key in needed):
+                says = "needs" if key in needed else "has no"
+                raise fault(f"{self.kind!r} {says} {key}")
+        return self
+
+    def concerns(self, message: str, recipient: str, channel: Channel, minute: int) -> bool:
+        """Whether it withholds a message of its agent."""
+        if self.drop is not None:
+            return message == self.drop
+        return (
+            self.begin <= minute < self.end
+            and (self.recipient is None or self.recipient == recipient)
+            and (not self.channels or channel in self.channels)
+        )
