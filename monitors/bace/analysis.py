@@ -1,0 +1,242 @@
+"""From a recording to one influence graph per context: fit, null, halves, autoregression.
+
+    graphs = analyse(recording, AnalysisSettings(), seed=0).graphs
+    graphs["festival"].edges[0]
+
+A plain function of its arguments. It takes four fits (five with several contexts), so a shell runs
+it in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from monitors.bace.baselines import Autoregression, autoregression
+from monitors.bace.graph import Class, Influence, InfluenceGraph
+from monitors.bace.nulls import Thresholds, shifted
+from monitors.bace.reliability import RELIABLE_FROM, contexts_pay, retest, split_halves
+from monitors.bace.scores import off_diagonal, spearman
+from monitors.bace.signals import Recording, Refused
+from monitors.bace.windows import FEWEST_WINDOWS, Prepared, Shares, Windowing, prepare
+
+if TYPE_CHECKING:
+    from monitors.bace.training import Fit, FitSettings
+
+Progress = Callable[[str], None]
+"""Told what is being done, a few words at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """How a recording is analysed."""
+
+    windowing: Windowing = Windowing()
+    shares: Shares = Shares()
+    fitting: FitSettings | None = None
+    """None: the defaults of :class:`monitors.bace.training.FitSettings`."""
+    lags: int = 2
+    """Of the vector autoregression."""
+    period: int = 1
+    """Ticks of a rhythm that all nodes share, such as the working hours of a day."""
+    context_check: bool = True
+    """Whether a fit without contexts is made to see if contexts pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What came of it."""
+
+    graphs: dict[str, InfluenceGraph]
+    """By context."""
+    prepared: Prepared
+    fitted: Fit
+    null: Fit
+    thresholds: Thresholds
+    reliability: np.ndarray
+    """float64 (P,); NaN if the data could not be halved."""
+    var: Autoregression
+    pooled_loss: float | None
+    """Validation loss of the fit without contexts, if one was made."""
+
+    def found(self, strict: bool = True) -> np.ndarray:
+        """bool (P, N, N): |A| above the threshold, whether or not the graph is published."""
+        least = self.thresholds.strict if strict else self.thresholds.screening
+        above = np.abs(self.fitted.adjacency) > least
+        silent = self.prepared.silent
+        return np.asarray(above & ~silent[:, :, None] & ~silent[:, None, :])
+
+
+def analyse(
+    recording: Recording,
+    settings: AnalysisSettings = AnalysisSettings(),
+    seed: int = 0,
+    on_step: Progress | None = None,
+) -> Analysis:
+    """Fits everything that a published graph needs.
+
+    Args:
+        recording: The signals; several trials, or one cut into blocks.
+        settings: How.
+        seed: Decides the shares of trials, the surrogates and the fits.
+        on_step: Told what is being done.
+
+    Raises:
+        Refused: the data do not bear an analysis.
+        HanseError: torch is not installed.
+    """
+    tell = on_step or (lambda step: None)
+    prepared = prepare(recording, settings.windowing, _rng(seed, 0), settings.shares)
+    kept = recording.with_nodes(prepared.recording.nodes)
+    tell("fitting")
+    fitted = fit_prepared(prepared, settings, seed)
+    tell("fitting surrogates")
+    surrogate = shifted(kept, _rng(seed, 1), settings.period)
+    null = fit_prepared(_like(prepared, surrogate, settings, seed), settings, seed)
+    tell("fitting halves")
+    reliability = _reliability(prepared, kept, settings, seed)
+    pooled_loss = None
+    if settings.context_check and len(recording.contexts) > 1:
+        tell("fitting without contexts")
+        pooled_loss = fit_pooled(prepared, settings, seed).best_validation_loss
+    var = autoregression(prepared.recording, prepared.scaling, settings.lags)
+    made = Analysis(
+        {}, prepared, fitted, null, Thresholds.of(null.adjacency), reliability, var, pooled_loss
+    )
+    graphs = {name: _graph(made, p) for p, name in enumerate(recording.contexts)}
+    return replace(made, graphs=graphs)
+
+
+def fit_prepared(prepared: Prepared, settings: AnalysisSettings, seed: int) -> Fit:
+    """One fit to prepared windows."""
+    training = _training()
+    return training.fit(  # type: ignore[no-any-return]
+        prepared.training,
+        prepared.validation,
+        len(prepared.recording.contexts),
+        settings.fitting or training.FitSettings(),
+        seed,
+    )
+
+
+def fit_pooled(prepared: Prepared, settings: AnalysisSettings, seed: int) -> Fit:
+    """One fit to the same windows, all under one label."""
+    training = _training()
+    parts = (prepared.training, prepared.validation)
+    alike = [part.relabelled(np.zeros_like(part.context)) for part in parts]
+    return training.fit(  # type: ignore[no-any-return]
+        *alike, 1, settings.fitting or training.FitSettings(), seed
+    )
+
+
+def _training():  # type: ignore[no-untyped-def]
+    """The part that needs torch, imported only where something is fitted."""
+    from monitors.bace import needs_torch
+
+    needs_torch()
+    from monitors.bace import training
+
+    return training
+
+
+def _rng(seed: int, purpose: int) -> np.random.Generator:
+    return np.random.default_rng([seed, purpose])
+
+
+def _like(
+    prepared: Prepared, recording: Recording, settings: AnalysisSettings, seed: int
+) -> Prepared:
+    """A recording of the same nodes, shared out among training, validation and test likewise."""
+    made = prepare(recording, settings.windowing, _rng(seed, 0), settings.shares)
+    if made.recording.nodes != prepared.recording.nodes:
+        raise Refused("some nodes hardly ever move; leave them out or record more")
+    return made
+
+
+def _reliability(
+    prepared: Prepared, recording: Recording, settings: AnalysisSettings, seed: int
+) -> np.ndarray:
+    try:
+        halves = split_halves(recording, _rng(seed, 2))
+        # Halves need no test trials: the more there is to learn from, the fairer the comparison.
+        shared = replace(settings, shares=Shares(0.85, 0.15))
+        fits = [
+            fit_prepared(
+                _like(prepared, half, shared, seed + 1 + number), shared, seed + 1 + number
+            )
+            for number, half in enumerate(halves)
+        ]
+    except Refused:
+        return np.full(len(recording.contexts), np.nan)
+    return retest(fits[0].adjacency, fits[1].adjacency)
+
+
+def _graph(made: Analysis, p: int) -> InfluenceGraph:
+    prepared = made.prepared
+    context, nodes = prepared.recording.contexts[p], prepared.recording.nodes
+    weights, f_value = made.fitted.adjacency[p], made.var.f_value[p]
+    windows = int((prepared.training.context == p).sum())
+    reliability = float(made.reliability[p])
+    notes = [note for note in prepared.notes if note.endswith(f" context {context}")]
+    notes += [f"{node} does not move and was left out" for node in prepared.dropped]
+    state: str = "published"
+    if context in prepared.insufficient:
+        state = "insufficient"
+        notes.append(f"{windows} training windows; {FEWEST_WINDOWS} are needed")
+    elif not reliability >= RELIABLE_FROM:  # NaN too
+        state = "unreliable"
+        notes.append(
+            "the data could not be halved"
+            if np.isnan(reliability)
+            else f"halves of the data agree to {reliability:.2f}; {RELIABLE_FROM} is needed"
+        )
+    if made.pooled_loss is not None and not contexts_pay(
+        made.fitted.best_validation_loss, made.pooled_loss
+    ):
+        notes.append("contexts do not help to forecast: one graph for all may hold")
+    significant = made.var.significant(p)
+    published = state == "published"
+    screening = made.found(strict=False)[p] if published else np.zeros(weights.shape, dtype=bool)
+    edges = [
+        Influence(
+            source=nodes[j],
+            target=nodes[i],
+            weight=float(weights[i, j]),
+            p_class=_class(abs(float(weights[i, j])), made.thresholds),
+            var_p=float(made.var.p_value[p, i, j]),
+        )
+        for i, j in zip(*np.nonzero(screening), strict=True)
+    ]
+    edges.sort(key=lambda edge: (-abs(edge.weight), edge.source, edge.target))
+    missed = significant & ~screening & published
+    return InfluenceGraph(
+        context=context,
+        state=state,  # type: ignore[arg-type]
+        nodes=nodes,
+        edges=tuple(edges),
+        reliability=0.0 if np.isnan(reliability) else reliability,
+        agreement=spearman(weights, f_value),
+        auroc_vs_var=_ranks_first(weights, significant),
+        var_only=tuple(
+            sorted((nodes[j], nodes[i]) for i, j in zip(*np.nonzero(missed), strict=True))
+        ),
+        threshold_screening=made.thresholds.screening,
+        threshold_strict=made.thresholds.strict,
+        windows=windows,
+        tick_minutes=prepared.recording.tick_minutes,
+        notes=tuple(notes),
+    )
+
+
+def _class(weight: float, thresholds: Thresholds) -> Class:
+    return "strict" if weight > thresholds.strict else "screening"
+
+
+def _ranks_first(weights: np.ndarray, significant: np.ndarray) -> float | None:
+    from monitors.bace.scores import auroc
+
+    real = off_diagonal(significant)
+    return None if real.all() or not real.any() else auroc(weights, significant)
