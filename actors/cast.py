@@ -74,9 +74,15 @@ class Cast:
         self._town_of = {f.name: f.town or config.town_names[0] for f in self.firms}
         self.talkers = Talkers(config, self.firms, self._town_of, source)
         self.names = sorted(
-            [*self.exchanges.values(), *self.routers, *(c.name for c in config.controllers)]
-            + [*(f.name for f in self.firms), *self.talkers.names]
-            + [*self.monitors, *self.containment]
+            [
+                *(f.name for f in self.firms),
+                *self.exchanges.values(),
+                *self.routers,
+                *(c.name for c in config.controllers),
+                *self.talkers.names,
+                *self.monitors,
+                *self.containment,
+            ]
         )
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:

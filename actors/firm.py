@@ -31,6 +31,11 @@ class Firm(Agent):
     def start(self, context: Context) -> None:
         """Tells the exchange that the firm is there."""
         context.send(self.exchange, Join(observes=self.strategy.observes))
+        self.strategy.start(context)
+
+    def wake(self, context: Context) -> None:
+        """Hands the call to the strategy, which has asked for it."""
+        self.strategy.wake(context)
 
     @handles(Turn)
     def on_turn(self, message: Message, context: Context) -> None:

@@ -11,6 +11,7 @@ STRATEGY_LINES: Final[dict[str, str]] = {
     "scripted": "a plain, sound business; the default",
     "managed": "leaves its purchasing to a controller, which it needs (roasters)",
     "importing": "also buys in other towns, through a router, which it needs (roasters)",
+    "informed": "the scripted firm, which also talks, listens and believes; see [talk]",
     "random": "any legal commands, for tests",
     "human": "you, at the terminal",
 }

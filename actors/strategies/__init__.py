@@ -12,6 +12,7 @@ from typing import Any
 from actors.strategies.heuristic import Heuristic
 from actors.strategies.human import Human
 from actors.strategies.importing import Importing
+from actors.strategies.informed import informed
 from actors.strategies.loading import load_module
 from actors.strategies.managed import Managed
 from actors.strategies.options import check_options
@@ -31,6 +32,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "scripted": scripted,
     "managed": Managed,
     "importing": Importing,
+    "informed": informed,
     "random": RandomLegal,
     "human": Human,
 }

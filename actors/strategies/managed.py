@@ -10,7 +10,7 @@ from actors.strategies.strategy import Plan
 from services.economy import commands as c
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
 from services.economy.results import DealsView, ListingsView, TrialBalance
-from services.messages import Message
+from services.messages import Channel, Message
 
 if TYPE_CHECKING:
     from actors.context import Context
@@ -34,6 +34,10 @@ class Managed(ScriptedRoaster):
         super().__init__(firm, role, **options)
         self.controller = controller
         self._orders: dict[str, int] = {}
+
+    def contacts(self) -> dict[str, tuple[Channel, ...]]:
+        """Its controller."""
+        return {self.controller: ("comm",)}
 
     def heard(self, message: Message, context: Context) -> None:
         """Takes the controller's orders, and nobody else's."""

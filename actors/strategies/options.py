@@ -8,9 +8,12 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from actors.strategies.informed import INFORMED, informed
 from actors.strategies.scripted import KINDS, scripted
 
 _CONFIG = ConfigDict(strict=True, arbitrary_types_allowed=True)
+_BY_ROLE: dict[Callable[..., Any], Mapping[str, type]] = {scripted: KINDS, informed: INFORMED}
+"""Strategies with a class for each role."""
 
 
 def check_options(kind: Callable[..., Any], role: str, options: Mapping[str, Any]) -> None:
@@ -24,7 +27,7 @@ def check_options(kind: Callable[..., Any], role: str, options: Mapping[str, Any
     Raises:
         TypeError: the sentence names the option and what is wrong with it.
     """
-    hints = _parameters(KINDS[role] if kind is scripted else kind)
+    hints = _parameters(_BY_ROLE[kind][role] if kind in _BY_ROLE else kind)
     for name, value in options.items():
         if name not in hints:
             continue

@@ -131,11 +131,15 @@ class Scripted(DailyPlan):
             qty = min(want, listing.qty)
             outcome = yield c.MakeOffer(
                 listing_id=listing.id,
-                offered_price=round(BID_SHARE * listing.asking_price, 2),
+                offered_price=self.bid_for(listing),
                 qty=qty,
             )
             if outcome.ok:
                 want -= qty
+
+    def bid_for(self, listing: Listing) -> float:
+        """What it bids for goods on offer, dollars a kilogram."""
+        return round(BID_SHARE * listing.asking_price, 2)
 
     def pay(self, cash: float, days_ahead: int) -> Plan:
         """Pays what is due within ``days_ahead`` days (negative: that many days late)."""
@@ -166,12 +170,16 @@ class ScriptedFarmer(Scripted):
         seen = yield self.books()
         assert isinstance(seen.data, TrialBalance)
         stock = seen.data.stock
-        for item, daily, ceiling in ((GREEN, 30, 90), (GREEN_SPECIALTY, 10, 24)):
+        for item, daily, ceiling in self.ceilings():
             qty = min(daily, ceiling - stock.get(item, 0))
             if qty > 0:
                 yield c.ProduceItem(item_id=item, quantity=qty)
         yield from self.sell(stock, (GREEN, GREEN_SPECIALTY))
         yield from self.take_offers()
+
+    def ceilings(self) -> tuple[tuple[str, int, int], ...]:
+        """For each item the kilograms that it grows in a day at most, and up to which stock."""
+        return ((GREEN, 30, 90), (GREEN_SPECIALTY, 10, 24))
 
     def news(self) -> Plan:
         """A bid may have come: look."""
@@ -259,9 +267,8 @@ class ScriptedRetailer(Scripted):
         """Price, clean up, buy, pay."""
         festival = FESTIVAL[0] <= self.today <= FESTIVAL[1]
         self._failed.clear()
-        normal, special = (((18.0, 50.0), (21.0, 58.0)), ((17.5, 52.0), (20.0, 60.0)))[self.variant]
         for item, price in zip(
-            (ROASTED, ROASTED_SPECIALTY), special if festival else normal, strict=True
+            (ROASTED, ROASTED_SPECIALTY), self.shelf_prices(festival), strict=True
         ):
             if price != self._prices[item]:
                 yield c.SetRetailPrice(item_id=item, price_per_unit=price)
@@ -278,6 +285,11 @@ class ScriptedRetailer(Scripted):
         yield from self.pay(cash, -3 if self.variant else 5)
         if self.variant == 0:
             yield from self._habits()
+
+    def shelf_prices(self, festival: bool) -> tuple[float, float]:
+        """What it asks of consumers for roasted coffee and for specialty, dollars a kilogram."""
+        normal, special = (((18.0, 50.0), (21.0, 58.0)), ((17.5, 52.0), (20.0, 60.0)))[self.variant]
+        return special if festival else normal
 
     def _habits(self) -> Plan:
         if self.today in (30, 60):

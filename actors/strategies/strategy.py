@@ -13,12 +13,12 @@ Each ``yield`` is one tool call; its value is the call's :class:`~services.econo
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from services.economy.commands import Command, WaitForNextDay
 from services.economy.results import Result
-from services.messages import Message
+from services.messages import Channel, Message
 
 if TYPE_CHECKING:
     from actors.context import Context
@@ -49,6 +49,20 @@ class Strategy:
             raise TypeError(f"strategy {type(self).__name__} has no option {names}")
         self.firm = firm
         self.role = role
+
+    def start(self, context: Context) -> None:
+        """Called once, at minute 0 of a new run; the place for a first ``context.wake_at``."""
+
+    def wake(self, context: Context) -> None:
+        """Called at a minute that was asked for with ``context.wake_at``."""
+
+    def contacts(self) -> Mapping[str, Iterable[Channel]] | None:
+        """Whom the firm may send messages to, exchanges apart, and on which channels.
+
+        Monitors take it for all that can pass between agents. ``None``: not declared; of a user's
+        own strategy it is then taken that it may write to every firm of its town.
+        """
+        return None
 
     def decide(self, turn: Turn, context: Context) -> Command:
         """The command with which the firm answers its turn."""

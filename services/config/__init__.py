@@ -32,8 +32,8 @@ from services.config.models import (
 )
 from services.config.reading import load, standard
 from services.config.settings import apply_settings
-from services.config.template import commented_template
 from services.config.talking import INJECTIONS, InjectionConfig, TalkConfig
+from services.config.template import commented_template
 from services.config.watching import (
     CONTAINMENT_POLICIES,
     ContainmentConfig,

@@ -21,6 +21,8 @@ def check(config: RunConfig) -> None:
     _routers_name_towns(config)
     _options_are_plain(config)
     _a_person_needs_a_terminal(config)
+    _somebody_talks(config)
+    _injections_are_plain_and_within_the_run(config)
 
 
 def _firms_or_generator(config: RunConfig) -> None:
@@ -130,4 +132,29 @@ def _a_person_needs_a_terminal(config: RunConfig) -> None:
                 f"{config.placement!r} has no terminal for {firm.name}, which a human plays; "
                 "allowed: inline, auto",
                 key="placement",
+            )
+
+
+def _somebody_talks(config: RunConfig) -> None:
+    """Boards that nobody reads, or attacks on firms that hear nothing, are a mistake."""
+    strategies = [firm.strategy for firm in config.firms]
+    if config.generate is not None:
+        strategies = [config.generate.strategy]
+    if any(s == "informed" or ":" in s for s in strategies):
+        return
+    where = "generate.strategy" if config.generate is not None else "a firm's strategy"
+    for key, there in (("talk", config.talk is not None), ("injections", config.injections)):
+        if there:
+            raise fault(f'nobody talks in this league; set {where} to "informed"', key=key)
+
+
+def _injections_are_plain_and_within_the_run(config: RunConfig) -> None:
+    for place, injection in enumerate(config.injections, 1):
+        where = f"injections[{place}]"
+        for key, complaint in misfits(injection.options, f"{where}.options"):
+            raise fault(complaint, key=key)
+        if injection.day >= config.days:
+            raise fault(
+                f"day {injection.day} is not in this run; allowed: 0 to {config.days - 1}",
+                key=f"{where}.day",
             )

@@ -1,0 +1,57 @@
+"""Boards: the shared memory of a town."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.agent import Agent, handles
+from actors.context import Context
+from services.messages import Message
+from services.talk.claims import Claim
+from services.talk.mind import SENTENCES
+from services.talk.payloads import BoardRead, BoardView, BoardWrite, told
+
+ROOM = 4 * SENTENCES
+"""Sentences that a board holds; the oldest make room for new ones."""
+
+
+class PriceBoard(Agent):
+    """Keeps what firms write on it, and shows some of it to who reads it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.entries: list[Claim] = []
+        self.written = 0
+        self.read = 0
+
+    @handles(BoardWrite)
+    def on_write(self, message: Message, context: Context) -> None:
+        """Puts the sentences of a note up."""
+        assert isinstance(message.payload, BoardWrite)
+        self.entries = (self.entries + message.payload.heard())[-ROOM:]
+        self.written += 1
+
+    @handles(BoardRead)
+    def on_read(self, message: Message, context: Context) -> None:
+        """Shows a few entries, drawn at random; an empty board shows nothing."""
+        self.read += 1
+        few = min(SENTENCES, len(self.entries))
+        shown = context.rng("shown").sample(self.entries, few)
+        context.reply(message, told(BoardView, shown))
+
+    def save(self) -> dict[str, Any]:
+        """What is on it."""
+        return {
+            "entries": [list(entry) for entry in self.entries],
+            "written": self.written,
+            "read": self.read,
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Goes on from :meth:`save`."""
+        self.entries = [Claim(*entry) for entry in saved["entries"]]
+        self.written, self.read = saved["written"], saved["read"]
+
+    def summary(self) -> dict[str, Any]:
+        """How often it was written on and read."""
+        return {"written": self.written, "read": self.read}
