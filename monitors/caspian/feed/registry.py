@@ -183,6 +183,7 @@ LEAGUE: Final = Registry(
         "forecast": _TALK,
         "status_request": _STATUS,
         "status_reply": replace(_STATUS, absent={**_STATUS.absent, "ok": 1.0}),
+        "withheld": SILENT,
         "letter": Fields(words=("title", "body"), numbers=()),
         "text": Fields(words=("text",), numbers=()),
     }

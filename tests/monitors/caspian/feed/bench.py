@@ -1,0 +1,150 @@
+"""What the feed costs, and why numbers are encoded as they are.
+
+``python -m tests.monitors.caspian.feed.bench`` prints both tables.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitors.caspian.events import DIMENSIONS
+from monitors.caspian.feed import Encoder, Joiner, league_graph
+from monitors.caspian.scoring import dot, orthonormal
+from services.talk.vocabulary import sentence
+
+Floats = NDArray[np.float64]
+Features = Callable[[Floats], Floats]
+DRAWS = 20_000
+SHARE = 0.8
+"""Share of the payload in an infected agent's numbers; their variance stays 1 (energy matched)."""
+
+
+def rotated(rng: np.random.Generator, fields: int) -> Features:
+    """The note's encoding: padded with zeros and rotated."""
+    turn = np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))[0][:, :fields]
+    return lambda x: x @ turn.T
+
+
+def fourier(rng: np.random.Generator, fields: int, bandwidth: float) -> Features:
+    """Random Fourier features, centred."""
+    directions = rng.normal(size=(fields, DIMENSIONS)) * bandwidth
+    phases = rng.uniform(0, 2 * np.pi, DIMENSIONS)
+    centre = np.exp(-0.5 * (directions**2).sum(axis=0)) * np.cos(phases)
+    return lambda x: np.cos(x @ directions + phases) - centre
+
+
+def separation(features: Features, fields: int, rng: np.random.Generator) -> tuple[float, float]:
+    """The score of infected pairs against that of unrelated ones.
+
+    Returns:
+        The deviation of unrelated pairs' scores, and how many of them infected pairs lie higher.
+    """
+
+    def draw() -> Floats:
+        return rng.normal(size=(DRAWS, fields))
+
+    def score(x: Floats, y: Floats) -> Floats:
+        """Note 8.2: conditioned on the target's last and slow behaviour, Fisher's z."""
+        past = [features(draw()).astype(np.float32) for _ in range(12)]
+        slow = past[0] * 0
+        for one in past:
+            slow = np.float32(0.9) * slow + np.float32(0.1) * one
+        first, second = orthonormal(past[-1], slow)
+        u, v = features(x).astype(np.float32), features(y).astype(np.float32)
+        for known in (first, second):
+            u = u - dot(u, known)[:, None].astype(np.float32) * known
+            v = v - dot(v, known)[:, None].astype(np.float32) * known
+        lengths = np.sqrt(dot(u, u) * dot(v, v)) + 1e-12
+        return np.arctanh(np.clip(dot(u, v) / lengths, -0.995, 0.995))
+
+    unrelated = score(draw(), draw())
+    payload, own = draw(), np.sqrt(1 - SHARE**2)
+    infected = score(own * draw() + SHARE * payload, own * draw() + SHARE * payload)
+    deviation = float(unrelated.std())
+    return deviation, float(infected.mean() - unrelated.mean()) / deviation
+
+
+def numbers() -> None:
+    """Prints how well infected numbers are told apart, by encoding and count of fields."""
+    bandwidths = (0.25, 0.35, 0.5, 0.7)
+    print("fields  rotated       " + "".join(f"fourier {b:<6}" for b in bandwidths))
+    for fields in (2, 3, 4, 6, 8, 12):
+        rng = np.random.default_rng(0)
+        cells = [separation(rotated(rng, fields), fields, rng)]
+        cells += [separation(fourier(rng, fields, b), fields, rng) for b in bandwidths]
+        print(f"{fields:6}  " + "  ".join(f"{d:4.2f} -> {gain:4.2f}" for d, gain in cells))
+    print("deviation of unrelated scores -> distance of infected ones in deviations")
+
+
+class _Talk:
+    """The rows of a league of 96 firms, hour by hour."""
+
+    def __init__(self, texts: Callable[[random.Random], str], status: float) -> None:
+        self._rng = random.Random(0)
+        self._texts, self._status = texts, status
+        firms = [f"firm_{number:02}" for number in range(96)]
+        self.edges = [
+            (firm, other, ("comm", "mem", "tool", "exec"))
+            for firm in firms
+            for other in self._rng.sample(firms, 5)
+            if other != firm
+        ]
+        self._number = 0
+
+    def hour(self, tick: int, count: int) -> list[tuple[Any, ...]]:
+        """So many messages in the order of the log."""
+        rng, rows = self._rng, []
+        for place in range(count):
+            sender, recipient, _ = rng.choice(self.edges)
+            self._number += 1
+            kind, channel = "market_note", "comm"
+            body: dict[str, Any] = {"text": self._texts(rng)}
+            if rng.random() < self._status:
+                kind, channel = "status_request", "exec"
+                body = {name: rng.gauss(5, 1) for name in ("load", "latency", "errors", "tokens")}
+            start = (tick * 60, place * 4 // count, sender, self._number, recipient, channel, kind)
+            rows.append((*start, None, None, None, json.dumps(body)))
+        return rows
+
+
+def speed(rows: int = 2_000, hours: int = 15) -> None:
+    """Prints microseconds of processor time for a row."""
+    pool = [sentence(random.Random(number)) for number in range(300)]
+    cold = lambda rng: f"{sentence(rng)}. {sentence(rng)}"  # noqa: E731
+    cases: list[tuple[str, Callable[[random.Random], str], float]] = [
+        ("texts that are new", cold, 0.0),
+        ("texts that are known", lambda rng: rng.choice(pool), 0.0),
+        ("numbers", cold, 1.0),
+    ]
+    print("microseconds a row       encoding (range)       encoding and joining (range)")
+    for name, texts, status in cases:
+        talk = _Talk(texts, status)
+        joiner, encoder = Joiner(league_graph(talk.edges)), Encoder()
+        alone, whole = [], []
+        for tick in range(1, hours + 1):
+            batch = talk.hour(tick, rows)
+            start = time.process_time()
+            encoder.encode([(row[6], row[10]) for row in batch])
+            between = time.process_time()
+            joiner.feed(tick, batch)
+            end = time.process_time()
+            alone.append((between - start) / rows * 1e6)
+            whole.append((end - between) / rows * 1e6)
+        print(f"{name:22}" + "".join(f"{_summary(costs[3:]):>26}" for costs in (alone, whole)))
+
+
+def _summary(costs: list[float]) -> str:
+    return f"{statistics.median(costs):5.1f} ({min(costs):.1f}-{max(costs):.1f})"
+
+
+if __name__ == "__main__":
+    numbers()
+    speed()
