@@ -217,23 +217,32 @@ class Calibration(BaseModel):
             raise HanseError(f"the calibration {path} cannot be read: {error.strerror}") from error
         except ValueError as error:
             raise HanseError(f"the calibration {path} is damaged: {error}") from error
+        return cls.parse(contents, f"the calibration {path}")
+
+    @classmethod
+    def parse(cls, contents: Any, where: str) -> Calibration:
+        """What the file of a calibration holds.
+
+        Args:
+            contents: The plain data of its JSON.
+            where: What an error names.
+
+        Raises:
+            HanseError: it is damaged, or of a newer Hanse.
+        """
         if not isinstance(contents, dict):
-            raise HanseError(f"the calibration {path} is damaged: it is no table")
+            raise HanseError(f"{where} is damaged: it is no table")
         if contents.get("version") != VERSION:
-            raise HanseError(
-                f"the calibration {path} is of version {contents.get('version')}, not {VERSION}"
-            )
-        noted = contents.pop("id", None)
+            raise HanseError(f"{where} is of version {contents.get('version')}, not {VERSION}")
+        noted = contents.get("id")
         try:
-            calibration = cls.model_validate(contents)
+            calibration = cls.model_validate({k: v for k, v in contents.items() if k != "id"})
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise HanseError(
-                f"the calibration {path} is damaged: {where}: {first['msg']}"
-            ) from error
+            key = ".".join(str(part) for part in first["loc"])
+            raise HanseError(f"{where} is damaged: {key}: {first['msg']}") from error
         if noted != calibration.id:
-            raise HanseError(f"the calibration {path} is damaged: its id does not fit its contents")
+            raise HanseError(f"{where} is damaged: its id does not fit its contents")
         return calibration
 
 

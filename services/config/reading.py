@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -71,16 +72,46 @@ def _refuse_newer_format(values: dict[str, Any], path: Path) -> None:
 def with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """`mine.py:Mine` is meant relative to the run file; a resumed run may start somewhere else."""
 
-    def whole(table: Any) -> Any:
-        strategy = table.get("strategy") if isinstance(table, dict) else None
-        if not isinstance(strategy, str) or not re.fullmatch(r".+\.py:\w+", strategy):
+    def whole(table: Any, key: str = "strategy") -> Any:
+        name = table.get(key) if isinstance(table, dict) else None
+        if not isinstance(name, str) or not re.fullmatch(r".+\.py:\w+", name):
             return table
-        file, _, class_name = strategy.rpartition(":")
-        return {**table, "strategy": f"{(folder / file).as_posix()}:{class_name}"}
+        file, _, class_name = name.rpartition(":")
+        return {**table, key: f"{(folder / file).as_posix()}:{class_name}"}
 
     changed = dict(values)
     if isinstance(changed.get("firms"), list):
         changed["firms"] = [whole(firm) for firm in changed["firms"]]
+    if isinstance(changed.get("injections"), list):
+        changed["injections"] = [whole(one, "kind") for one in changed["injections"]]
     if "generate" in changed:
         changed["generate"] = whole(changed["generate"])
+    monitor = changed.get("monitor")
+    if isinstance(monitor, dict) and isinstance(monitor.get("calibration"), str):
+        changed["monitor"] = {
+            **monitor,
+            "calibration": _calibration(monitor["calibration"], folder),
+        }
     return changed
+
+
+def _calibration(name: str, folder: Path) -> Any:
+    """What a calibration's file holds: a run keeps it, as its alarms depend on it."""
+    if name == "standard":
+        return name
+    path = folder / name
+    try:
+        held = json.loads(path.read_bytes())
+    except OSError as error:
+        raise HanseError(
+            f"{path}: monitor.calibration: cannot be read: {error.strerror or error}; write one with:"
+            f' hanse monitor calibrate FILE --out {name}, or use "standard"'
+        ) from None
+    except (ValueError, RecursionError):
+        held = None
+    if not isinstance(held, dict):
+        raise HanseError(
+            f"{path}: monitor.calibration: is not a calibration; write one with:"
+            f" hanse monitor calibrate FILE --out {name}"
+        )
+    return held

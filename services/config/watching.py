@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -20,14 +20,16 @@ class MonitorConfig(ConfigModel):
     """The monitors of a league: CASPIAN over its messages, BACE over its activity."""
 
     caspian: bool = True
-    calibration: str | None = None
-    """A file that `hanse monitor calibrate` has written; without one nothing is alarmed about."""
+    calibration: Literal["standard"] | dict[str, Any] | None = None
+    """What counts as a cascade: in a run file the name of a file that `hanse monitor calibrate` has
+    written, here its contents. `standard` is that of the standard talking leagues; without one
+    there are signals, but no alarms."""
     tick_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
     """Virtual minutes that count as one step of the monitor."""
     shards: Annotated[int, Field(ge=1, le=64)] = 1
     """In how many parts the traffic is scored."""
-    max_events: Annotated[int, Field(ge=10, le=100_000_000)] = 200_000
-    """Events that are scored in a tick; of more, a sample is."""
+    max_events: Annotated[int, Field(ge=10, le=100_000_000)] | None = None
+    """Events that are scored in a tick; of more, a sample is (40,000)."""
     bace: bool = False
     refit_ticks: Annotated[int, Field(ge=10, le=1_000_000)] = 500
     """How often BACE learns its graphs anew."""
