@@ -126,12 +126,3 @@ class EdgeBaseline:
         old = self.mean[groups.keys]
         self.mean[groups.keys] = old + weight * (means - old)
         self.events[groups.keys] = events
-
-    def save(self) -> dict[str, Any]:
-        """The state, as plain data."""
-        return {"mean": pack(self.mean), "events": pack(self.events)}
-
-    def load(self, saved: dict[str, Any]) -> None:
-        """Takes back what :meth:`save` has returned."""
-        self.mean = unpack(saved["mean"], self.mean)
-        self.events = unpack(saved["events"], self.events)

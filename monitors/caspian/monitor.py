@@ -14,7 +14,6 @@ The whole life of a monitor, without a league::
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +28,7 @@ from monitors.caspian.recent import Recent, Tick, strongest
 from monitors.caspian.sequential import Sequential
 from monitors.caspian.settings import Settings
 from monitors.caspian.sharding import Coordinator, Scored
+from monitors.caspian.signals import Signals
 from monitors.caspian.statistics import (
     STATISTICS,
     Excess,
@@ -40,34 +40,11 @@ from monitors.caspian.statistics import (
 )
 from services.errors import HanseError
 
+__all__ = ["Caspian", "Settings", "Signals"]
+
 _VERSION: Final = 1
 _COLD_STEPS: Final = 30
 """Power iterations where no vectors are warm."""
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What a monitor makes of a tick."""
-
-    tick: int
-    events: int = 0
-    """Events that were scored (B)."""
-    values: dict[str, float] = field(default_factory=dict)
-    """q1, q2, q3; empty while the baselines are learned."""
-    evidence: dict[str, float] = field(default_factory=dict)
-    """``q1.s``, ``q1.S`` and so on; empty until the warm-up is over."""
-    score: float | None = None
-    """The largest statistic over its threshold; an alarm from 1 on. None without a calibration or
-    during the warm-up."""
-    alarm: bool = False
-    """Whether a cascade is going on: from its alarm until it is over."""
-    flags: tuple[str, ...] = ()
-    """What a reader must know: ``warm_up``, ``silent`` (no events), ``refused`` (the batch),
-    ``sampled`` (overload), ``regraphed``, ``recalibrate`` (the graph is not the calibration's)."""
-    dropped: dict[str, int] = field(default_factory=dict)
-    """Events that were not scored, by reason."""
-    sampled: float = 1.0
-    """Share of the tick's events that was scored."""
 
 
 class Caspian:
@@ -124,6 +101,11 @@ class Caspian:
         """Whether the warm-up is over."""
         return all(sequential.ready for sequential in self._sequential.values())
 
+    @property
+    def _learning(self) -> int:
+        """Ticks before the first statistic: a short session has baselines, but no histories."""
+        return 1 if self.profile is not None else self.settings.baseline_ticks
+
     def observe(self, events: TickEvents) -> Signals:
         """Takes a tick's events and says what they look like; never raises for bad ones."""
         if self.tick is not None and events.tick <= self.tick:
@@ -145,12 +127,12 @@ class Caspian:
         values = self._score(batch)
         evidence: dict[str, float] = {}
         score = None
-        if self.warm:
+        if values and self.warm:
             for name, sequential in self._sequential.items():
                 evidence[f"{name}.s"], evidence[f"{name}.S"] = sequential.s, sequential.sum
             score = self._judge(batch.tick, evidence)
         else:
-            flags.append("warm_up")
+            flags.append("warm_up" if self._scored <= self._learning or not self.warm else "silent")
         return self._signals(batch, values, evidence, score, flags, dropped)
 
     def reports(self) -> list[CascadeReport]:
@@ -211,11 +193,9 @@ class Caspian:
 
     def _score(self, batch: Batch) -> dict[str, float]:
         """Scores a batch and moves all statistics on; empty while the baselines are learned."""
-        # A short session has its baselines, but no histories before its first tick is over.
-        learning = 1 if self.profile is not None else self.settings.baseline_ticks
-        scored = self._coordinator.step(batch, cusum=self._scored >= learning)
+        scored = self._coordinator.step(batch, cusum=self._scored >= self._learning)
         self._scored += 1
-        if self._scored <= learning or not scored.counted.any():
+        if self._scored <= self._learning or not scored.counted.any():
             return {}
         self._spectral.step(self._excess(scored))
         z = scored.z[scored.counted]
@@ -373,10 +353,16 @@ class Caspian:
         """
         if saved.get("version") != _VERSION:
             raise HanseError(f"a monitor's state of version {saved.get('version')}, not {_VERSION}")
-        if saved["graph"] != self.graph.version:
+        if saved.get("graph") != self.graph.version:
             raise HanseError(
-                f"the monitor's state is of another possibility graph ({saved['graph']})"
+                f"the monitor's state is of another possibility graph ({saved.get('graph')})"
             )
+        try:
+            self._load(saved)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise HanseError(f"a monitor's state is damaged: {error!r}") from error
+
+    def _load(self, saved: dict[str, Any]) -> None:
         self.tick = saved["tick"]
         self.dropped = Counter(saved["dropped"])
         self._segment = saved["segment"]

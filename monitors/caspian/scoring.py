@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from monitors.caspian.events import CHANNELS
-from monitors.caspian.packing import pack, unpack
 from monitors.caspian.settings import Settings
 
 Vectors = NDArray[np.float32]
@@ -132,15 +131,6 @@ class Scorer:
         weight = np.float32(self.settings.history_weight)
         self.last[groups.keys] = means
         self.slow[groups.keys] = slow + weight * (means - slow)
-
-    def save(self) -> dict[str, Any]:
-        """The state, as plain data."""
-        return {"last": pack(self.last), "slow": pack(self.slow)}
-
-    def load(self, saved: dict[str, Any]) -> None:
-        """Takes back what :meth:`save` has returned."""
-        self.last = unpack(saved["last"], self.last)
-        self.slow = unpack(saved["slow"], self.slow)
 
 
 def orthonormal(last: Vectors, slow: Vectors) -> tuple[Vectors, Vectors]:

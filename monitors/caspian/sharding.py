@@ -8,7 +8,7 @@ back into canonical order before anything is summed, in double precision (note `
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from monitors.caspian.baselines import ChannelBaseline, EdgeBaseline
 from monitors.caspian.events import CHANNELS
 from monitors.caspian.intake import Batch
+from monitors.caspian.packing import pack, unpack
 from monitors.caspian.possibility import PossibilityGraph
 from monitors.caspian.scoring import Floats, Groups, Scorer, Vectors
 from monitors.caspian.settings import Settings
@@ -94,9 +95,11 @@ class Shard:
         self.settings = settings
         self.edges = np.flatnonzero(graph.target % shards == place)
         """(E_k,) the edges that end at its targets, ascending."""
+        self.targets = np.arange(place, len(graph), shards)
+        """(N_k,) its targets."""
         self._place_of = np.full(graph.edges, -1, np.int32)
         self._place_of[self.edges] = np.arange(len(self.edges))
-        self.scorer = Scorer(-(-max(len(graph) - place, 0) // shards), settings)
+        self.scorer = Scorer(len(self.targets), settings)
         self.baseline = EdgeBaseline(len(self.edges), settings)
         self.cusum = EdgeCusum(len(self.edges), settings)
         self.channel_cusum = EdgeCusum(len(self.edges) * _CHANNELS, settings)
@@ -128,18 +131,6 @@ class Shard:
         """(edges, channels, CUSUMs) of what is active on a channel by itself."""
         active, values = self.channel_cusum.active()
         return self.edges[active // _CHANNELS], active % _CHANNELS, values
-
-    def save(self) -> dict[str, Any]:
-        """The state, as plain data."""
-        return {name: getattr(self, name).save() for name in _SAVED}
-
-    def load(self, saved: dict[str, Any]) -> None:
-        """Takes back what :meth:`save` has returned."""
-        for name in _SAVED:
-            getattr(self, name).load(saved[name])
-
-
-_SAVED = ("scorer", "baseline", "cusum", "channel_cusum")
 
 
 class Coordinator:
@@ -208,19 +199,46 @@ class Coordinator:
         return np.flatnonzero(batch.target % len(self.shards) == place)
 
     def save(self) -> dict[str, Any]:
-        """The state, as plain data."""
-        return {
-            "offsets": self.offsets,
-            "channels": self.channels.save(),
-            "shards": [shard.save() for shard in self.shards],
-        }
+        """The state, as plain data: the same for any number of shards."""
+        state: dict[str, Any] = {"offsets": self.offsets, "channels": self.channels.save()}
+        for owner, name, by in _STATE:
+            parts = [getattr(getattr(shard, owner), name) for shard in self.shards]
+            owned = [getattr(shard, by) for shard in self.shards]
+            count = sum(map(len, owned))
+            width = sum(map(np.size, parts)) // count if count else 0
+            whole = np.zeros((count, width), parts[0].dtype)
+            for rows, part in zip(owned, parts, strict=True):
+                whole[rows] = part.reshape(len(rows), width)
+            state[f"{owner}.{name}"] = pack(whole)
+        return state
 
     def load(self, saved: dict[str, Any]) -> None:
-        """Takes back what :meth:`save` has returned, of as many shards."""
+        """Takes back what :meth:`save` has returned.
+
+        Raises:
+            HanseError: an array is damaged.
+            ValueError: one is of another graph.
+        """
         self.offsets = saved["offsets"]
         self.channels.load(saved["channels"])
-        for shard, state in zip(self.shards, saved["shards"], strict=True):
-            shard.load(state)
+        for owner, name, by in _STATE:
+            whole = unpack(saved[f"{owner}.{name}"])
+            for shard in self.shards:
+                holder = getattr(shard, owner)
+                like = getattr(holder, name)
+                part = np.ascontiguousarray(whole[getattr(shard, by)], like.dtype)
+                setattr(holder, name, part.reshape(like.shape))
+
+
+_STATE: Final = (
+    ("scorer", "last", "targets"),
+    ("scorer", "slow", "targets"),
+    ("baseline", "mean", "edges"),
+    ("baseline", "events", "edges"),
+    ("cusum", "value", "edges"),
+    ("channel_cusum", "value", "edges"),
+)
+"""(part of a shard, array, whose rows they are)."""
 
 
 def _part(batch: Batch, rows: slice | NDArray[np.intp]) -> Part:

@@ -21,6 +21,7 @@ STATISTICS: Final = ("q1", "q2", "q3")
 
 _STEPS: Final = 3
 """Power iterations a tick: the vectors are warm from the tick before (note 9)."""
+_FRESH: Final = 0.01
 _EPSILON: Final = 1e-9
 
 
@@ -69,14 +70,6 @@ class EdgeCusum:
         faded = self.value * np.where(events > 0, 1.0, self.settings.cusum_fade)
         self.value = np.clip(faded + change, 0.0, self.settings.cusum_limit)
 
-    def save(self) -> Any:
-        """The state, as plain data."""
-        return pack(self.value)
-
-    def load(self, saved: Any) -> None:
-        """Takes back what :meth:`save` has returned."""
-        self.value = unpack(saved, self.value)
-
     def active(self) -> tuple[NDArray[np.intp], Floats]:
         """(edges, their CUSUMs) of those that any statistic counts."""
         floor = min(self.settings.mass_floor, self.settings.excess_floor)
@@ -103,7 +96,8 @@ class Spectral:
     """
 
     def __init__(self, nodes: int) -> None:
-        self.vectors: Floats = _start(nodes)
+        self._start = _start(nodes)
+        self.vectors: Floats = self._start
         """(N, 2) right singular vectors, as of the last tick with any excess."""
         self.lambda1 = 0.0
         self.lambda2 = 0.0
@@ -115,7 +109,9 @@ class Spectral:
         self.before = (self.lambda1, self.lambda2)
         self.lambda1 = self.lambda2 = 0.0
         if len(excess.value):
-            self.vectors, (self.lambda1, self.lambda2) = iterate(excess, self.vectors, _STEPS)
+            # A little of the start: warm vectors alone would never see what is new beside them.
+            warm = self.vectors + _FRESH * self._start
+            self.vectors, (self.lambda1, self.lambda2) = iterate(excess, warm, _STEPS)
 
     @property
     def q3(self) -> float:
