@@ -7,7 +7,6 @@ This is plain Python. A league calls it directly (placement ``inline``) or throu
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter, itemgetter
@@ -20,6 +19,7 @@ from actors.agent import Agent
 from actors.context import Clock, Context
 from actors.customs import SEND_LIMIT
 from actors.guard import Guard, JournalRow
+from actors.mailboxes import Mailboxes
 from actors.measures import Control
 from actors.monitor import Monitor
 from actors.notes import Notes
@@ -100,11 +100,7 @@ class Host:
         self._wakes: list[tuple[int, str]] = []
         self._scheduled: set[tuple[int, str]] = set()
         self._seen: dict[tuple[str, str], int] = {}
-        self._received: list[Message] = []
-        """The mail of the minute, while it is too little for any mailbox to be full."""
-        self._pairs: Counter[tuple[str, str]] | None = None
-        """How many messages of the minute each has had from each, once there could be too many."""
-        self._received_at = -1
+        self._mailboxes = Mailboxes(self.mailbox_limit)
         self._touched: dict[str, None] = {}
         self._later: dict[str, Later] | None = None
         self._busy: set[str] = set()
@@ -262,30 +258,11 @@ class Host:
 
     def _accepted(self, mail: list[Message]) -> list[Message]:
         """What the recipients' mailboxes take of the mail; the rest is refused, counted, noted."""
-        if self.clock.now != self._received_at:
-            self._received_at = self.clock.now
-            self._received, self._pairs = [], None
-        limit, pairs = self.mailbox_limit, self._pairs
-        if pairs is None:
-            if len(self._received) + len(mail) <= limit:
-                self._received += mail
-                return mail
-            # By sender too, so that one agent's flood takes nobody else's place.
-            pairs = self._pairs = Counter((m.recipient, m.sender) for m in self._received)
-            self._received = []
-        refused: Counter[str] = Counter()
-        accepted = []
-        for message in mail:
-            pair = message.recipient, message.sender
-            pairs[pair] += 1
-            if pairs[pair] <= limit:
-                accepted.append(message)
-            else:
-                refused[message.recipient] += 1
+        accepted, refused = self._mailboxes.take(self.clock.now, mail)
         self.notes.unhandled += len(mail) - len(accepted)
         for name, count in refused.items():
             self.guard.count("mail_refused", count)
-            body = {"count": count, "limit": limit}
+            body = {"count": count, "limit": self.mailbox_limit}
             self.contexts[name].record_all([("mail_refused", name, body)], cause="")
         return accepted
 

@@ -1,0 +1,104 @@
+"""When is it an alarm: benign segments of *this* league, and what their statistics reach.
+
+Steady trade and the three benign look-alikes in turn, each under a seed of its own (note
+``caspian`` 8.4). A league whose firms do not talk has nothing to calibrate on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from actors.studies.segments import FIRST_SEED, Segment, play, spread
+from actors.watchers import caspian_settings
+from monitors.caspian.calibration import Calibration
+from services.config import MonitorConfig, RunConfig
+from services.errors import HanseError
+
+BENIGN: Final = ("steady", "harvest_shock", "promotion_burst", "contract_handover")
+"""What a benign segment may be."""
+
+
+def benign_configs(
+    config: RunConfig, segments: int, first_seed: int = FIRST_SEED
+) -> list[RunConfig]:
+    """The league without what is done to it and about it, once for each segment.
+
+    Raises:
+        HanseError: its days are too few for a warm-up and something to happen afterwards.
+    """
+    monitor = (config.monitor or MonitorConfig()).model_copy(update={"calibration": None})
+    day = _day_of_injection(config)
+    plain = config.dump() | {
+        "injections": [],
+        "interventions": [],
+        "containment": None,
+        "monitor": monitor.model_dump(mode="json") | {"bace": False},
+    }
+    configs = []
+    for place in range(segments):
+        kind = BENIGN[place % len(BENIGN)]
+        what: list[dict[str, Any]] = []
+        if kind != "steady":
+            # Not always on the same day: what comes early weighs on all that follows.
+            what = [
+                {"kind": kind, "day": day + place // len(BENIGN) % max(config.days - day - 2, 1)}
+            ]
+        values = plain | {"seed": first_seed + place, "injections": what}
+        configs.append(RunConfig.parse(values, "calibration"))
+    return configs
+
+
+def calibrate_league(
+    config: RunConfig,
+    segments: int = 160,
+    processes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    level: float = 0.05,
+    first_seed: int = FIRST_SEED,
+) -> Calibration:
+    """The thresholds that a benign segment of this league reaches with the probability ``level``.
+
+    Args:
+        config: The league.
+        segments: Benign runs; 160 give the level that is asked for (note 8.4), 40 are the least.
+        processes: How many play at the same time.
+        progress: Called with (done, of how many).
+        level: Share of benign segments with a false alarm.
+        first_seed: The seed of the first; the others follow.
+
+    Raises:
+        HanseError: the league does not talk, is too short, or the segments are too few.
+    """
+    played = spread(play, benign_configs(config, segments, first_seed), processes, progress)
+    return calibration_from(config, played, level)
+
+
+def calibration_from(config: RunConfig, played: list[Segment], level: float = 0.05) -> Calibration:
+    """The calibration by segments that have been played.
+
+    Raises:
+        HanseError: a segment has no statistics to learn from.
+    """
+    settings = caspian_settings(config.monitor or MonitorConfig())
+    names = [f"{name}.{kind}" for name in settings.alarm for kind in ("s", "S")]
+    maxima = []
+    for segment in played:
+        found = {
+            name: max((tick[name] for tick in segment.signals if name in tick), default=None)
+            for name in names
+        }
+        if any(value is None for value in found.values()):
+            talked = sum(tick["events"] for tick in segment.signals)
+            raise HanseError(
+                f"seed {segment.seed}: {len(segment.signals)} hours with talk ({talked} events) are"
+                f" too few; the monitor learns for {settings.warm_up} before it can say anything:"
+                ' more days, or firms that talk (strategy = "informed")'
+            )
+        maxima.append(found)
+    return Calibration.of(maxima, level=level, settings=settings)
+
+
+def _day_of_injection(config: RunConfig) -> int:
+    """The first day after the warm-up on which something may happen."""
+    return min(8, max(config.days - 3, 0))
