@@ -3,10 +3,14 @@
 # requirements.lock pins the base, data and test dependencies. To renew it: install `.[data,test]`
 # and `setuptools` into an empty environment, then write down `pip freeze --all` without pip and
 # without hanse itself.
+#
+# requirements-torch.lock pins torch and what it brings along, which only the monitor BACE needs: its
+# tests are skipped without it. To renew it: `make torch` after changing its first line, then write
+# down what `pip freeze` lists and requirements.lock does not.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench clean
+.PHONY: help run test torch lint format bench clean
 
 ARGS ?=
 BIN := .venv/bin
@@ -31,6 +35,15 @@ test: export RAY_AUTH_MODE = disabled
 test: lint ## Lint, check the format and the types, run the tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# On Linux the usual index serves a build of torch with several gigabytes of CUDA libraries beside
+# it, of no use to models of this size. So pip is asked first what it would take.
+torch: $(STAMP) ## Install torch (CPU build), which the monitor BACE needs
+	@$(PIP_INSTALL) --dry-run --report .venv/torch.json -r requirements-torch.lock
+	@! grep -Eq '"name": "(nvidia-|triton)' .venv/torch.json || { \
+	echo "pip would take a CUDA build of torch, several gigabytes. Name an index of CPU builds" >&2; \
+	echo "(see the install page of PyTorch) in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS." >&2; exit 1; }
+	@$(PIP_INSTALL) -r requirements-torch.lock
 
 lint: $(STAMP) ## Lint and check the format
 	$(BIN)/ruff check $(SOURCES)

@@ -1,6 +1,6 @@
 """From a recording to one influence graph per context: fit, null, halves, autoregression.
 
-    graphs = analyse(recording, AnalysisSettings(), seed=0).graphs
+    graphs = analyse(recording, seed=0).graphs
     graphs["festival"].edges[0]
 
 A plain function of its arguments. It takes four fits (five with several contexts), so a shell runs
@@ -10,8 +10,9 @@ it in the background.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,11 +21,14 @@ from monitors.bace.graph import Class, Influence, InfluenceGraph
 from monitors.bace.nulls import Thresholds, shifted
 from monitors.bace.reliability import RELIABLE_FROM, contexts_pay, retest, split_halves
 from monitors.bace.scores import off_diagonal, spearman
-from monitors.bace.signals import Recording, Refused
+from monitors.bace.signals import Recording, Refused, refuse_unstable
 from monitors.bace.windows import FEWEST_WINDOWS, Prepared, Shares, Windowing, prepare
 
 if TYPE_CHECKING:
     from monitors.bace.training import Fit, FitSettings
+
+DIRECT_FROM = 0.9
+"""Share of the weaker of two steps from which an influence counts as direct."""
 
 Progress = Callable[[str], None]
 """Told what is being done, a few words at a time."""
@@ -34,14 +38,16 @@ Progress = Callable[[str], None]
 class AnalysisSettings:
     """How a recording is analysed."""
 
-    windowing: Windowing = Windowing()
-    shares: Shares = Shares()
+    windowing: Windowing = field(default_factory=Windowing)
+    shares: Shares = field(default_factory=Shares)
     fitting: FitSettings | None = None
     """None: the defaults of :class:`monitors.bace.training.FitSettings`."""
     lags: int = 2
     """Of the vector autoregression."""
     period: int = 1
     """Ticks of a rhythm that all nodes share, such as the working hours of a day."""
+    stability_check: bool = True
+    """Whether growing series are refused; no, where the caller has seen to them."""
     context_check: bool = True
     """Whether a fit without contexts is made to see if contexts pay."""
 
@@ -63,7 +69,7 @@ class Analysis:
     """Validation loss of the fit without contexts, if one was made."""
 
     def found(self, strict: bool = True) -> np.ndarray:
-        """bool (P, N, N): |A| above the threshold, whether or not the graph is published."""
+        """Where |A| is above the threshold, published or not; bool (P, N, N)."""
         least = self.thresholds.strict if strict else self.thresholds.screening
         above = np.abs(self.fitted.adjacency) > least
         silent = self.prepared.silent
@@ -72,7 +78,7 @@ class Analysis:
 
 def analyse(
     recording: Recording,
-    settings: AnalysisSettings = AnalysisSettings(),
+    settings: AnalysisSettings | None = None,
     seed: int = 0,
     on_step: Progress | None = None,
 ) -> Analysis:
@@ -89,7 +95,10 @@ def analyse(
         HanseError: torch is not installed.
     """
     tell = on_step or (lambda step: None)
-    prepared = prepare(recording, settings.windowing, _rng(seed, 0), settings.shares)
+    settings = settings or AnalysisSettings()
+    if settings.stability_check:
+        refuse_unstable(recording)
+    prepared = _prepared(recording, settings, seed)
     kept = recording.with_nodes(prepared.recording.nodes)
     tell("fitting")
     fitted = fit_prepared(prepared, settings, seed)
@@ -132,7 +141,7 @@ def fit_pooled(prepared: Prepared, settings: AnalysisSettings, seed: int) -> Fit
     )
 
 
-def _training():  # type: ignore[no-untyped-def]
+def _training() -> ModuleType:
     """The part that needs torch, imported only where something is fitted."""
     from monitors.bace import needs_torch
 
@@ -146,11 +155,15 @@ def _rng(seed: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng([seed, purpose])
 
 
+def _prepared(recording: Recording, settings: AnalysisSettings, seed: int) -> Prepared:
+    return prepare(recording, settings.windowing, _rng(seed, 0), settings.shares, settings.period)
+
+
 def _like(
     prepared: Prepared, recording: Recording, settings: AnalysisSettings, seed: int
 ) -> Prepared:
     """A recording of the same nodes, shared out among training, validation and test likewise."""
-    made = prepare(recording, settings.windowing, _rng(seed, 0), settings.shares)
+    made = _prepared(recording, settings, seed)
     if made.recording.nodes != prepared.recording.nodes:
         raise Refused("some nodes hardly ever move; leave them out or record more")
     return made
@@ -182,7 +195,7 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
     reliability = float(made.reliability[p])
     notes = [note for note in prepared.notes if note.endswith(f" context {context}")]
     notes += [f"{node} does not move and was left out" for node in prepared.dropped]
-    state: str = "published"
+    state: Literal["published", "unreliable", "insufficient"] = "published"
     if context in prepared.insufficient:
         state = "insufficient"
         notes.append(f"{windows} training windows; {FEWEST_WINDOWS} are needed")
@@ -200,6 +213,7 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
     significant = made.var.significant(p)
     published = state == "published"
     screening = made.found(strict=False)[p] if published else np.zeros(weights.shape, dtype=bool)
+    between = go_betweens(weights)
     edges = [
         Influence(
             source=nodes[j],
@@ -207,6 +221,7 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
             weight=float(weights[i, j]),
             p_class=_class(abs(float(weights[i, j])), made.thresholds),
             var_p=float(made.var.p_value[p, i, j]),
+            by_way_of=None if between[i, j] < 0 else nodes[between[i, j]],
         )
         for i, j in zip(*np.nonzero(screening), strict=True)
     ]
@@ -214,7 +229,7 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
     missed = significant & ~screening & published
     return InfluenceGraph(
         context=context,
-        state=state,  # type: ignore[arg-type]
+        state=state,
         nodes=nodes,
         edges=tuple(edges),
         reliability=0.0 if np.isnan(reliability) else reliability,
@@ -229,6 +244,20 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
         tick_minutes=prepared.recording.tick_minutes,
         notes=tuple(notes),
     )
+
+
+def go_betweens(weights: np.ndarray) -> np.ndarray:
+    """Through whom each influence may run: the node's index, -1 where it seems direct; int (N, N).
+
+    A forecast over several ticks also shows what reaches i from j by way of k. Such an influence is
+    weaker than either of its steps (the data processing inequality, as in ARACNE, Margolin et al.
+    2006), here by a tenth at least. Of several k the one with the strongest weaker step counts.
+    """
+    size = np.abs(weights) * ~np.eye(len(weights), dtype=bool)
+    steps = np.minimum(size[:, :, None], size[None, :, :])  # i <- k, k <- j
+    best = steps.argmax(axis=1)
+    strongest = np.take_along_axis(steps, best[:, None, :], axis=1)[:, 0, :]
+    return np.where(size < DIRECT_FROM * strongest, best, -1)
 
 
 def _class(weight: float, thresholds: Thresholds) -> Class:

@@ -34,7 +34,7 @@ class Autoregression:
     """float64 (P, N, N); 1 where a context has too little data, and on the diagonal."""
 
     def significant(self, context: int) -> np.ndarray:
-        """bool (N, N): edges that remain when 5 % of them may be false."""
+        """Edges that remain when 5 % of them may be false; bool (N, N)."""
         p = self.p_value[context]
         apart = ~np.eye(len(p), dtype=bool)
         found = np.zeros(p.shape, dtype=bool)
@@ -49,7 +49,7 @@ def autoregression(recording: Recording, scaling: Scaling, lags: int = 2) -> Aut
     of j and their block V of (X'X)^-1, F = b' V^-1 b / (q s^2), q = len(b), which equals the test
     by two regressions.
     """
-    contexts, nodes, channels = scaling.mean.shape
+    contexts, nodes, channels = scaling.deviation.shape
     shape = (contexts, nodes, nodes)
     weight, f_value, p_value = np.zeros(shape), np.zeros(shape), np.ones(shape)
     for context in range(contexts):
@@ -88,15 +88,16 @@ def _lagged(
     recording: Recording, scaling: Scaling, context: int, lags: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regressors (M, N C lags), a node's together, and targets (M, N C); gaps left out."""
-    width = scaling.mean.shape[1] * scaling.mean.shape[2]
+    width = scaling.deviation[context].size
     pasts, nows = [np.zeros((0, width * lags))], [np.zeros((0, width))]
     for trial in recording:
         if trial.length <= lags:
             continue
         series = scaling.apply(trial.values, context).reshape(width, -1)
         now = series[:, lags:].T
-        steps = [series[:, lags - lag : trial.length - lag] for lag in range(1, lags + 1)]
-        past = np.stack(steps, axis=1).reshape(width * lags, -1).T
+        past = np.zeros((len(now), width * lags))
+        for lag in range(1, lags + 1):
+            past[:, lag - 1 :: lags] = series[:, lags - lag : trial.length - lag].T
         good = (trial.context[lags:] == context) & ~np.isnan(now).any(1) & ~np.isnan(past).any(1)
         pasts.append(past[good])
         nows.append(now[good])
@@ -108,7 +109,7 @@ def correlations(recording: Recording, scaling: Scaling) -> np.ndarray:
 
     Of several channels the pair's largest in size counts. It has no direction.
     """
-    contexts, nodes, channels = scaling.mean.shape
+    contexts, nodes, channels = scaling.deviation.shape
     found = np.zeros((contexts, nodes, nodes))
     for context in range(contexts):
         _, now = _lagged(recording, scaling, context, 0)

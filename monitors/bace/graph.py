@@ -32,6 +32,8 @@ class Influence(BaseModel):
     p_class: Class
     var_p: Figure
     """The p value of the Granger test in a vector autoregression."""
+    by_way_of: str | None = None
+    """The node through which it may run: the steps to and from it are both stronger."""
 
 
 class InfluenceGraph(Payload):
@@ -70,7 +72,7 @@ class InfluenceGraph(Payload):
         return tuple(edge for edge in self.edges if edge.p_class == "strict")
 
     def to_networkx(self, strict_only: bool = False) -> networkx.DiGraph:
-        """All nodes; edges from source to target with `weight`, `p_class` and `var_p`."""
+        """All nodes; edges from source to target with everything that is known of them."""
         graph = networkx.DiGraph(context=self.context, state=self.state)
         graph.add_nodes_from(self.nodes)
         for edge in self.strict if strict_only else self.edges:
@@ -80,5 +82,6 @@ class InfluenceGraph(Payload):
                 weight=edge.weight,
                 p_class=edge.p_class,
                 var_p=edge.var_p,
+                by_way_of=edge.by_way_of,
             )
         return graph

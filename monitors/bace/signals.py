@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -90,11 +91,11 @@ class Recording:
         """
         made: list[Trial] = []
         for trial in self.trials:
-            number = max(1, round(trial.length / ticks))
+            number = max(1, (2 * trial.length + ticks) // (2 * ticks))
             edges = [*range(0, number * ticks, ticks), trial.length]
             made += [
                 Trial(trial.values[:, :, a:b], trial.context[a:b])
-                for a, b in zip(edges[:-1], edges[1:], strict=True)
+                for a, b in pairwise(edges)
                 if b > a
             ]
         return self.with_trials(made)
@@ -139,6 +140,21 @@ def unstable_series(recording: Recording) -> list[str]:
         f"{recording.nodes[node]}/{recording.channels[channel]}"
         for node, channel in zip(*np.nonzero(grows), strict=True)
     ]
+
+
+def refuse_unstable(recording: Recording) -> None:
+    """Refuses a recording in which a series grows.
+
+    Raises:
+        Refused: one does.
+    """
+    growing = unstable_series(recording)
+    if growing:
+        raise Refused(
+            f"unstable: {', '.join(growing[:5])}{' ...' if len(growing) > 5 else ''}: variance"
+            " in the last quarter is more than ten times that in the first; use changes instead"
+            " of levels, or a shorter stretch"
+        )
 
 
 def _pooled_variance(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -19,7 +19,7 @@ from monitors.bace.windows import Windows
 class FitSettings:
     """How a model is fitted."""
 
-    form: Form = Form()
+    form: Form = field(default_factory=Form)
     epochs: int = 10
     """At most."""
     patience: int = 5

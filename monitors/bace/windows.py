@@ -16,7 +16,6 @@ from monitors.bace.signals import (
     Recording,
     Refused,
     Trial,
-    unstable_series,
 )
 
 MOST_SKIPPED = 0.2
@@ -67,34 +66,53 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Mean and standard deviation of every channel in every context, from training trials only."""
+    """Mean and standard deviation of every channel in every context, from training trials only.
+
+    With a period of more than one tick each phase has a mean of its own, which takes a rhythm that
+    all nodes share (the hours of a day) out of the signals. Every trial begins in phase 0.
+    """
 
     mean: np.ndarray
-    """float64 (P, N, C)."""
+    """float64 (P, period, N, C)."""
     deviation: np.ndarray
     """float64 (P, N, C); 1 where the channel is constant, so that nothing is divided by zero."""
     constant: np.ndarray
     """bool (P, N, C)."""
 
     @classmethod
-    def of(cls, recording: Recording) -> Scaling:
+    def of(cls, recording: Recording, period: int = 1) -> Scaling:
         """The statistics of a recording, tick by tick under the tick's own context."""
         shape = (len(recording.contexts), len(recording.nodes), len(recording.channels))
-        mean, deviation = np.zeros(shape), np.zeros(shape)
+        mean, deviation = np.zeros((shape[0], period, *shape[1:])), np.zeros(shape)
         for context in range(shape[0]):
-            parts = [trial.values[:, :, trial.context == context] for trial in recording]
-            values = np.concatenate(parts, axis=2) if parts else np.zeros((*shape[1:], 0))
-            there = ~np.isnan(values)
-            number = np.maximum(there.sum(axis=2), 1)
-            mean[context] = np.where(there, values, 0.0).sum(axis=2) / number
-            off = np.where(there, values - mean[context][:, :, None], 0.0)
-            deviation[context] = np.sqrt((off**2).sum(axis=2) / number)
+            squares, numbers = np.zeros(shape[1:]), np.zeros(shape[1:])
+            for phase in range(period):
+                parts = [
+                    trial.values[:, :, phase::period][:, :, trial.context[phase::period] == context]
+                    for trial in recording
+                ]
+                values = np.concatenate(parts, axis=2) if parts else np.zeros((*shape[1:], 0))
+                there = ~np.isnan(values)
+                number = there.sum(axis=2)
+                centre = np.where(there, values, 0.0).sum(axis=2) / np.maximum(number, 1)
+                mean[context, phase] = centre
+                squares += (np.where(there, values - centre[:, :, None], 0.0) ** 2).sum(axis=2)
+                numbers += number
+            deviation[context] = np.sqrt(squares / np.maximum(numbers, 1))
         constant = deviation < CONSTANT_BELOW
         return cls(mean, np.where(constant, 1.0, deviation), constant)
 
-    def apply(self, values: np.ndarray, context: int) -> np.ndarray:
-        """Values (N, C, T) of one context as z-scores; 0 throughout where constant."""
-        scores = (values - self.mean[context][:, :, None]) / self.deviation[context][:, :, None]
+    def apply(self, values: np.ndarray, context: int, start: int = 0) -> np.ndarray:
+        """Values (N, C, T) of one context as z-scores; 0 throughout where constant.
+
+        Args:
+            values: What is scaled; NaN stays NaN.
+            context: Whose statistics count.
+            start: The first tick's place in its trial.
+        """
+        phases = (start + np.arange(values.shape[2])) % self.mean.shape[1]
+        centre = np.moveaxis(self.mean[context][phases], 0, -1)
+        scores = (values - centre) / self.deviation[context][:, :, None]
         return np.asarray(np.where(self.constant[context][:, :, None], 0.0 * scores, scores))
 
 
@@ -114,7 +132,7 @@ def cut(recording: Recording, windowing: Windowing, scaling: Scaling) -> Windows
             if gaps[start:end].any():
                 skipped += 1
                 continue
-            scores = scaling.apply(trial.values[:, :, start:end], context)
+            scores = scaling.apply(trial.values[:, :, start:end], context, start)
             xs.append(scores[:, :, : windowing.length_in])
             ys.append(scores[:, :, windowing.length_in :])
             labels.append(context)
@@ -177,7 +195,7 @@ class Prepared:
 
     @property
     def silent(self) -> np.ndarray:
-        """bool (P, N): nodes none of whose channels moves in a context."""
+        """Nodes none of whose channels moves in a context; bool (P, N)."""
         return np.asarray(self.scaling.constant.all(axis=2))
 
 
@@ -186,28 +204,29 @@ def prepare(
     windowing: Windowing,
     rng: np.random.Generator,
     shares: Shares | None = None,
+    period: int = 1,
 ) -> Prepared:
-    """Checks a recording, shares its trials out, scales and cuts them.
+    """Shares the trials of a recording out, scales and cuts them.
+
+    Args:
+        recording: The signals.
+        windowing: How windows are cut.
+        rng: Deals out the trials.
+        shares: How many of them are for what.
+        period: Ticks of a rhythm that all nodes share; every trial must begin in phase 0.
 
     Raises:
-        Refused: it has too many gaps, it is unstable, fewer than two of its nodes move, or no
-            context has enough windows.
+        Refused: it has too many gaps, fewer than two of its nodes move, or no context has enough
+            windows.
     """
-    growing = unstable_series(recording)
-    if growing:
-        raise Refused(
-            f"unstable: {', '.join(growing[:5])}{' ...' if len(growing) > 5 else ''}: variance"
-            " in the last quarter is more than ten times that in the first; use changes instead"
-            " of levels, or a shorter stretch"
-        )
     parts = share_out(recording, shares or Shares(), rng)
     train = recording.with_trials(parts[0])
-    moving = ~Scaling.of(train).constant.all(axis=(0, 2))
-    kept = [node for node, moves in zip(recording.nodes, moving, strict=True) if moves]
+    moving = (~Scaling.of(train, period).constant).any(axis=(0, 2))
+    kept = [recording.nodes[place] for place in np.flatnonzero(moving)]
     if len(kept) < 2:
         raise Refused(f"only {len(kept)} of {len(recording.nodes)} nodes moves; two are needed")
     train = train.with_nodes(kept)
-    scaling = Scaling.of(train)
+    scaling = Scaling.of(train, period)
     training, validation, test = (
         cut(recording.with_trials(part).with_nodes(kept), windowing, scaling) for part in parts
     )
