@@ -44,6 +44,8 @@ class Literal:
         self._attribution: Attribution | None = None
         self._watch_tick = 0
         self._last: Signals | None = None
+        self.influence: Influence | None = None
+        """That of the last turn."""
         self.alert: Alert | None = None
         """What was declared; None as long as nothing was."""
 
@@ -56,7 +58,7 @@ class Literal:
         if self._last is not None and events.tick <= self._last.tick:
             raise HanseError(f"tick {events.tick} is not after tick {self._last.tick}")
         tensor, dropped = self._estimator.observe(events)
-        now = influence(tensor, self._constants.epsilon)
+        now = self.influence = influence(tensor, self._constants.epsilon)
         said = signals(events.tick, now, self._last, dropped, self._constants)
         self._last = said
         if self.alert is None:
