@@ -209,7 +209,7 @@ def _many(size: Size, processes: int, progress: Progress | None) -> list[Setting
     return _settings("size", f"{MANY} agents", many, size)
 
 
-def _settings(group: str, name: str, watched: Sequence[Watched], size: Size) -> list[Setting]:
+def _settings(group: Group, name: str, watched: Sequence[Watched], size: Size) -> list[Setting]:
     return [
         Setting(
             group=group,
