@@ -12,7 +12,19 @@ from typing import Annotated
 
 import typer
 
-from services.cli import branch, doctor, export, new, report, resume, run, runs, sweep, trace
+from services.cli import (
+    branch,
+    doctor,
+    export,
+    new,
+    replay,
+    report,
+    resume,
+    run,
+    runs,
+    sweep,
+    trace,
+)
 from services.cli.commands import add
 from services.cli.console import note, say
 from services.errors import HanseError
@@ -29,6 +41,7 @@ app = typer.Typer(
 add(app, run.run, run.EXAMPLE)
 add(app, resume.resume, resume.EXAMPLE)
 add(app, branch.branch, branch.EXAMPLE)
+add(app, replay.replay, replay.EXAMPLE)
 add(app, report.report, report.EXAMPLE)
 trace.register(app)
 add(app, sweep.sweep, sweep.EXAMPLE)
