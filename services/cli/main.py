@@ -16,6 +16,7 @@ from services.cli import (
     branch,
     doctor,
     export,
+    monitor,
     new,
     replay,
     report,
@@ -44,6 +45,7 @@ add(app, branch.branch, branch.EXAMPLE)
 add(app, replay.replay, replay.EXAMPLE)
 add(app, report.report, report.EXAMPLE)
 trace.register(app)
+monitor.register(app)
 add(app, sweep.sweep, sweep.EXAMPLE)
 add(app, runs.runs, runs.EXAMPLE)
 add(app, export.export, export.EXAMPLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,23 @@ class RunDisplay:
 
         with RunDisplay(days=90) as display:
             league.run(on_day=display)
+
+    Args:
+        days: Of the whole run.
+        first_day: With which it begins to be played.
+        show: Whether to show anything.
+        news: What is to be told of a day besides; it stays when the bar is gone.
     """
 
-    def __init__(self, days: int, first_day: int = 0, *, show: bool = True) -> None:
+    def __init__(
+        self,
+        days: int,
+        first_day: int = 0,
+        *,
+        show: bool = True,
+        news: Callable[[int], list[str]] | None = None,
+    ) -> None:
+        self._news = news if show else None
         self._days = days
         self._first_day = first_day
         self._rate = Rate()
@@ -90,6 +105,18 @@ class RunDisplay:
             count = f"({done.day + 1} of {done.days})"
             parts = (f"day {done.day} {count}", cash_line(done.cash), speed)
             note("  ".join(part for part in parts if part))
+        if self._news is not None:
+            self._tell(self._news(done.day))
+
+    def _tell(self, lines: list[str]) -> None:
+        if self._live is None:
+            for line in lines:
+                note(line)
+            return
+        from rich.text import Text
+
+        for line in lines:
+            self._live.console.print(Text(line))
 
     def _is_tenth(self, day: int) -> bool:
         return (day + 1) * 10 // self._days > day * 10 // self._days or day + 1 == self._days

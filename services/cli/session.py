@@ -92,7 +92,7 @@ def play(
         show: show progress.
         as_json: print the result as JSON.
     """
-    display = RunDisplay(config.days, first_day, show=show)
+    display = RunDisplay(config.days, first_day, show=show, news=_news(folder, config))
     try:
         # A strategy that prints, or a person's dialogue, must not get into the JSON document.
         stdout: AbstractContextManager[object] = (
@@ -110,6 +110,17 @@ def play(
         note(counts.line(name))
         if not counts.complete:
             note(f"send them again with: {typed('hanse', 'trace', folder)} export --to otlp")
+
+
+def _news(folder: Path, config: RunConfig) -> Callable[[int], list[str]] | None:
+    """Tells of a day what monitors have noted in it; ``None`` where nobody watches."""
+    if config.monitor is None:
+        return None
+    from services.cli.monitor_account import news_of
+    from services.runs import Run
+
+    tick_minutes = config.monitor.tick_minutes
+    return lambda day: news_of(Run(folder), day, tick_minutes)
 
 
 def run_log(league: League) -> RunLog:

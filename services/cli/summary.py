@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from services.cli.console import dollars, say, say_json, say_table, typed
 
 if TYPE_CHECKING:
+    from services.cli.monitor_account import Account
     from services.runs import Run
     from services.runs.result import FirmResult, RunResult
     from services.runs.troubles import Refusals
@@ -20,13 +21,16 @@ _LINES_OF_TROUBLE = 8
 
 def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     """The table of the firms and what belongs to it, or the same as JSON."""
-    if as_json:
-        say_json(result.model_dump(mode="json"))
-        return
     from services.runs import Run
-    from services.runs.troubles import refusals
 
     run = Run(folder)
+    account = _account(run)
+    if as_json:
+        seen = {} if account is None else {"monitor": account.document()}
+        say_json({**result.model_dump(mode="json"), **seen})
+        return
+    from services.runs.troubles import refusals
+
     refused = refusals(run)
     _show_firms(result, refused)
     _show_refusals(refused)
@@ -44,6 +48,8 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
         say(f"troubles: {', '.join(troubles)}")
     if result.spans_expected:
         say(f"spans {result.spans:,} of {result.spans_expected:,}")
+    if account is not None:
+        _show_account(account)
     say(f"log_sha256 {result.log_sha256[:12]}")
     say(f"run {folder}")
     say()
@@ -52,7 +58,34 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
         say(f"      its section Events lists every error and missed turn of {failing}")
     if result.spans_expected:
         say(f"      {typed('hanse', 'trace', folder)}    (who told whom what, and what came of it)")
+    if account is not None:
+        if account.alerts:
+            verify = typed("hanse", "monitor", "verify", folder)
+            say(f"      {verify}    (is it the suspects' doing?)")
+        say(f"      {typed('hanse', 'monitor', 'watch', folder)}    (what the monitors saw)")
     say(f"      {typed('hanse', 'export', folder, '--to', 'csv')}")
+
+
+def _account(run: Run) -> Account | None:
+    """What its monitors have noted; None if nobody watched."""
+    monitor = run.manifest.config.get("monitor")
+    if monitor is None:
+        return None
+    from services.cli.monitor_account import account_of
+
+    return account_of(run, monitor.get("tick_minutes", 60))
+
+
+def _show_account(account: Account) -> None:
+    from monitors.caspian.alert import CascadeReport
+    from services.cli.monitor_words import alert_line, roles
+
+    say(f"monitor: {account.summary()}")
+    lines = []
+    for body in account.alerts.values():
+        report = CascadeReport.model_validate(body)
+        lines.append(f"{alert_line(report, account.tick_minutes)}; {roles(report)}")
+    _say_some(lines)
 
 
 def _show_refusals(refused: dict[str, Refusals]) -> None:
