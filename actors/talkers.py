@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from services.economy.luck import stream
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY, Channel
 from services.talk.hours import hours_later
+from services.talk.load import CAPACITY, FOR_EACH
 from services.talk.topology import Topology, hub_and_neighbour, topology
 
 Edge = tuple[str, str, tuple[Channel, ...]]
@@ -42,6 +44,7 @@ class Talkers:
         self.settings = config.talk or TalkConfig()
         self.talks = config.talk is not None or any(f.strategy == "informed" for f in firms)
         self._town_of = town_of
+        self._roles = {f.name: f.role for f in firms}
         towns = list(dict.fromkeys(town_of.values()))
         self.boards: dict[str, str] = {}
         """The board of each town."""
@@ -71,6 +74,8 @@ class Talkers:
             towns,
             self.settings.edges,
             careful_share=self.settings.careful,
+            # Who sells to shops sees what is ordered; who sells to consumers lives by hearsay.
+            may_be_careful=[f for f, role in self._roles.items() if role != "retailer"],
         )
 
     def options(self, firm: str) -> dict[str, Any]:
@@ -78,7 +83,7 @@ class Talkers:
         known, town, settings = self.topology, self._town_of[firm], self.settings
         trust = 0.0
         if firm not in known.careful:
-            draw = stream(self.config.seed, "talk", "trust", firm).uniform(0.8, 1.0)
+            draw = stream(self.config.seed, "talk", "trust", firm).uniform(0.9, 1.0)
             trust = round(settings.trust * draw, 3)
         return {
             "neighbours": list(known.neighbours[firm]),
@@ -88,6 +93,7 @@ class Talkers:
             "trust": trust,
             "adoption": settings.adoption,
             "rate": settings.rate,
+            "capacity": round(CAPACITY + FOR_EACH * self._askers[firm], 1),
         }
 
     def make(self, name: str) -> Agent | None:
@@ -195,6 +201,11 @@ class Talkers:
             config.kind.rpartition("/")[2], number, onset, end, town, origin, bridge, amplifier,
             firms, known,
         )  # fmt: skip
+
+    @cached_property
+    def _askers(self) -> Counter[str]:
+        """How many partners may ask each firm how their orders stand."""
+        return Counter(asked for others in self.topology.partners.values() for asked in others)
 
     @cached_property
     def _own_towns(self) -> dict[str, str]:

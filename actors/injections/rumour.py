@@ -17,8 +17,9 @@ from services.talk.payloads import Talk, told
 from services.talk.vocabulary import mutated, sentence
 
 STRENGTH: Final = 0.95
-SHARE: Final = 0.9
-"""How much of what a source of the rumour says is the rumour (note, section 10.1: lambda)."""
+SHARE: Final = 0.95
+"""How much of what the origin says is the story, and of what the bridge and the amplifier say of a
+full conviction."""
 DRIFT: Final = 0.1
 """Chance of each word of the story to be replaced within an hour."""
 

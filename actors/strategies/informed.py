@@ -27,7 +27,7 @@ from services.economy.results import Listing, Result
 from services.messages import MINUTES_PER_DAY, Channel, Message
 from services.talk.conduct import ASK, BID, RESERVE, SHELF, STOCK, effect
 from services.talk.hours import FIRST_HOUR, next_hour
-from services.talk.load import Load
+from services.talk.load import CAPACITY, UNITS, Load
 from services.talk.mind import Mind, Temper
 from services.talk.payloads import (
     BoardRead,
@@ -50,9 +50,11 @@ NOTES: Final = 0.55
 ENTRIES: Final = 0.25
 QUESTIONS: Final = 0.20
 ENQUIRIES: Final = 0.45
-SHARE: Final = 0.72
-"""How much of what it says a full conviction takes up (the note's share of 0.9, less a fifth)."""
-LOST: Final = 0.8
+REPEATS: Final = 0.8
+"""The same for requests that have not been answered well."""
+SHARE: Final = 0.85
+"""How much of what it says a full conviction takes up."""
+LOST: Final = 0.9
 """The chance of a turn to come to nothing while there is more work than the firm can do."""
 _TELLING: Final = 0.1
 """Beliefs are recorded when they have moved by so much, on a logarithmic scale."""
@@ -74,6 +76,7 @@ class Informed(Scripted):
         trust: From 0 (nobody convinces it) to 1.
         adoption: How easily it is convinced.
         rate: How much it talks, as a multiple of the usual.
+        capacity: The work that it can do in an hour; an ordinary request takes one unit.
         options: Those of the scripted firm.
     """
 
@@ -88,6 +91,7 @@ class Informed(Scripted):
         trust: float = 0.8,
         adoption: float = 0.8,
         rate: float = 1.0,
+        capacity: float = CAPACITY,
         **options: Any,
     ) -> None:
         super().__init__(firm, role, **options)
@@ -95,6 +99,7 @@ class Informed(Scripted):
             ("trust", trust, 1),
             ("adoption", adoption, 1),
             ("rate", rate, 10),
+            ("capacity", capacity, 1_000_000),
         ):
             if not 0 <= value <= most:
                 raise TypeError(f"{name}: {value} does not fit; allowed: 0 to {most}")
@@ -104,7 +109,7 @@ class Informed(Scripted):
         self.suppliers = tuple(suppliers)
         self.rate = rate
         self.mind = Mind(trust, Temper(adoption=adoption))
-        self.work = Load()
+        self.work = Load(capacity)
         self.loudness = 1.0
         """How much more than usual it talks for the time being."""
         self.openness = 1.0
@@ -168,10 +173,10 @@ class Informed(Scripted):
 
     def _enquire(self, supplier: str, much: float, context: Context) -> None:
         rng, attempt = context.rng("talk"), self.work.open.get(supplier, 0)
-        times = _times(ENQUIRIES * much, rng.random())
-        for _ in range(max(times, 1) if attempt else times):
+        often = REPEATS if attempt else ENQUIRIES
+        for _ in range(_times(often * much, rng.random())):
             figures = self.work.figures(rng)
-            request = StatusRequest.trusted(**figures, attempt=attempt, units=float(2**attempt))
+            request = StatusRequest.trusted(**figures, attempt=attempt, units=UNITS[attempt])
             context.send(supplier, request)
 
     def heard(self, message: Message, context: Context) -> None:

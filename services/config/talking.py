@@ -39,7 +39,7 @@ class TalkConfig(ConfigModel):
     0.2 from 96 firms on)."""
     careful: Share = 0.25
     """Share of the firms that nobody convinces."""
-    trust: Share = 0.9
+    trust: Share = 1.0
     """How much the others are inclined to believe what they hear, at most."""
     adoption: Share = 0.8
     """How easily firms are convinced."""

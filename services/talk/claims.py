@@ -26,5 +26,9 @@ class Claim(NamedTuple):
 
 
 def is_wrong(factor: float, truth: float = 1.0) -> bool:
-    """Whether a factor is off the truth by more than a fifth."""
-    return abs(log(factor / truth)) > WRONG
+    """Whether a factor is off the truth by more than a fifth.
+
+    Not to know that something has happened is no wrong belief, so what is near the normal price
+    never is.
+    """
+    return abs(log(factor)) > WRONG and abs(log(factor / truth)) > WRONG

@@ -1,8 +1,9 @@
 """How much a firm can answer for: the work that requests make, and what if it is too much.
 
-A request that was not answered well is repeated, and asks for all that is open again: twice the
-work each time, up to eight units. Who has more work in an hour than :data:`CAPACITY` answers no
-request well, so its partners repeat theirs, and carry the open ones themselves: a retry storm.
+A request that was not answered well is repeated, and asks for all that is open again: one unit of
+work, then three, then ten. Who has more work in an hour than its capacity answers no request well,
+and has no time to take in what its own are answered; so its partners repeat theirs, and it repeats
+its own, and all of them carry what is open: a retry storm.
 """
 
 from __future__ import annotations
@@ -11,20 +12,31 @@ from random import Random
 from typing import Any, Final
 
 CAPACITY: Final = 8.0
-"""Units of work in an hour."""
-MOST_ATTEMPTS: Final = 3
+"""Units of work in an hour that a firm can do whom nobody asks anything."""
+FOR_EACH: Final = 0.8
+"""The same for each partner that may ask it: who is asked more is ready for more."""
+UNITS: Final = (1.0, 3.0, 10.0)
+"""The work that a request makes, by how often it was made before."""
+MOST_ATTEMPTS: Final = len(UNITS) - 1
 FAULT: Final = 0.01
 """The chance that a request is not answered well without any reason."""
+CARRYING: Final = 0.5
+"""Units that an open request makes for who has made it, for each attempt."""
 LEFT_OVER: Final = 0.5
 """Share of the work beyond the capacity that is left for the next hour."""
 
 
 class Load:
-    """The work of one firm."""
+    """The work of one firm.
 
-    __slots__ = ("backlog", "before", "errors", "hour_errors", "open", "units")
+    Args:
+        capacity: Units of work that it can do in an hour.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("backlog", "before", "capacity", "errors", "hour_errors", "open", "units")
+
+    def __init__(self, capacity: float = CAPACITY) -> None:
+        self.capacity = capacity
         self.units = 0.0
         """Work that has come in this hour."""
         self.before = 0.0
@@ -40,7 +52,7 @@ class Load:
     @property
     def share(self) -> float:
         """Work as a share of the capacity: this hour's so far, or the last hour's if more."""
-        return max(self.units, self.before) / CAPACITY
+        return max(self.units, self.before) / self.capacity
 
     @property
     def overloaded(self) -> bool:
@@ -48,7 +60,7 @@ class Load:
         return self.share > 1.0
 
     def hour(self, new_day: bool) -> None:
-        """Begins an hour; a night mends everything.
+        """Begins an hour; over a night the work is done, and open requests are less pressing.
 
         Args:
             new_day: Whether it is the first hour of a day.
@@ -56,11 +68,11 @@ class Load:
         if new_day:
             self.units = self.before = self.backlog = 0.0
             self.errors = self.hour_errors = 0
-            self.open.clear()
+            self.open = {partner: n - 1 for partner, n in self.open.items() if n > 1}
             return
         self.before, self.hour_errors = self.units, self.errors
-        self.backlog = LEFT_OVER * max(0.0, self.units - CAPACITY)
-        self.units = self.backlog + sum(self.open.values())
+        self.backlog = LEFT_OVER * max(0.0, self.units - self.capacity)
+        self.units = self.backlog + sum(self.open.values()) * CARRYING
         self.errors = 0
 
     def asked(self, units: float, rng: Random) -> bool:
@@ -72,8 +84,8 @@ class Load:
         return good
 
     def answered(self, partner: str, good: bool) -> None:
-        """Hears what has become of an own request; after the last attempt it lets it be."""
-        if good:
+        """Hears what has become of an own request, if it has the time to take it in."""
+        if good and not self.overloaded:
             self.open.pop(partner, None)
         else:
             self.open[partner] = min(MOST_ATTEMPTS, self.open.get(partner, 0) + 1)

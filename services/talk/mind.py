@@ -36,7 +36,7 @@ class Temper:
 
     adoption: float = 0.8
     """The chance to be convinced, for full trust, is this times (strength + 0.15)."""
-    rise: float = 0.6
+    rise: float = 0.8
     """How much stronger a conviction gets each time it is heard, up to the teller's."""
     fade: float = 0.015
     """Share of a conviction's strength that is lost in an hour."""
@@ -104,11 +104,7 @@ class Mind:
         """
         insistent = [c for c in claims if c.strength >= INSISTENT]
         if len(insistent) < len(claims):
-            self.heard += [
-                c
-                for c in claims
-                if c.strength < INSISTENT and not is_wrong(c.factor, self.view(c.item))
-            ]
+            self.heard += [c for c in claims if c.strength < INSISTENT and not is_wrong(c.factor)]
         if not insistent:
             return False
         strongest = max(c.strength for c in insistent)

@@ -140,4 +140,5 @@ def told(kind: type[_Talk], claims: Iterable[Claim], **more: object) -> _Talk:
         )
         for c in claims
     )
-    return kind.trusted(text=END.join([c.words for c in claims]), claims=said, **more)
+    text = END.join([c.words for c in claims])
+    return kind.trusted(text=text, claims=said, type=kind.model_fields["type"].default, **more)

@@ -7,8 +7,8 @@ towns in a ring, so that the whole is strongly connected and a town has one way 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
@@ -50,6 +50,7 @@ def topology(
     probability: float | None = None,
     partner_share: float = 0.8,
     careful_share: float = 0.25,
+    may_be_careful: Collection[str] | None = None,
 ) -> Topology:
     """Draws one; the same for the same arguments.
 
@@ -59,8 +60,10 @@ def topology(
         probability: Of an edge between two firms of a town besides the ring; ``None``: 0.3, and
             0.2 in leagues of 96 firms or more.
         partner_share: The chance that a firm also follows up orders with somebody it writes to.
-        careful_share: The share of the firms that nobody convinces; gateways and the busiest of
-            those that they write to are not among them.
+        careful_share: The share of the firms that nobody convinces, at most. Gateways and the
+            busiest of those that they write to are not among them, and the other firms of a town
+            reach each other without them.
+        may_be_careful: Among whom they are; ``None``: all.
     """
     if probability is None:
         probability = 0.2 if sum(map(len, towns.values())) >= MANY else 0.3
@@ -103,11 +106,19 @@ def topology(
     if not gateways:
         hubs |= set(hub_and_neighbour(made))
     careful: set[str] = set()
+    graph = made.graph
     for town, firms in towns.items():
-        free = sorted(set(firms) - hubs)
-        wanted = min(round(careful_share * len(firms)), max(0, len(free) - 1))
-        careful |= set(stream(seed, "talk", "careful", town).sample(free, wanted))
-    return Topology(made.neighbours, made.partners, gateways, entries, frozenset(careful))
+        free = sorted(set(firms if may_be_careful is None else may_be_careful) & set(firms) - hubs)
+        stream(seed, "talk", "careful", town).shuffle(free)
+        credulous = set(firms)
+        for firm in free:
+            if len(firms) - len(credulous) >= round(careful_share * len(firms)):
+                break
+            # Careful firms pass nothing on; the others must still reach each other.
+            if nx.is_strongly_connected(graph.subgraph(credulous - {firm})):
+                credulous.discard(firm)
+        careful |= set(firms) - credulous
+    return replace(made, careful=frozenset(careful))
 
 
 def hub_and_neighbour(known: Topology) -> tuple[str, str]:
