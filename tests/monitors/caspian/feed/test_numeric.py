@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitors.caspian.events import DIMENSIONS
-from monitors.caspian.feed.numeric import SETTLED, Moments, NumberFeatures
+from monitors.caspian.feed.numeric import SETTLED, Moments, NumberFeatures, levels
 
 FIELDS = ("errors", "latency", "load", "tokens")
 
@@ -20,6 +20,7 @@ def settled(rng=None, kinds=("status",)):
     features = NumberFeatures()
     rng = np.random.default_rng(0) if rng is None else rng
     for kind in kinds:
+        features.vectors(usual(rng, 500, kind))
         features.vectors(usual(rng, 500, kind))
     return features
 
@@ -76,14 +77,33 @@ def test_a_payload_without_any_informative_number_says_nothing():
     assert not features.vectors([("status", (("new", 1.0),))]).any()
 
 
-def test_one_wild_number_counts_at_most_four_deviations():
+def test_values_beyond_the_highest_level_are_all_alike():
     features = settled()
     start = dict(zip(FIELDS, (5.0, 100.0, 0.5, 2_000.0), strict=True))
     near, far, farther = features.vectors(
-        [("status", tuple({**start, "errors": value}.items())) for value in (5.0, 55.0, 5e9)]
+        [("status", tuple({**start, "errors": value}.items())) for value in (5.0, 500.0, 5e9)]
     )
     assert far @ farther > 0.999
     assert near @ far < 0.9
+
+
+def test_a_level_is_one_at_one_deviation_two_at_three_and_three_at_seven():
+    found = levels(np.array([0.0, 1.0, 3.0, 7.0, -3.0]))
+    np.testing.assert_allclose(found, [0, 1, 2, 3, -2])
+
+
+def test_what_is_far_out_says_the_same_whatever_the_noise_of_the_other_fields():
+    """Payloads with a load of twenty deviations are much alike, those with a usual one less."""
+    features, rng = settled(), np.random.default_rng(6)
+
+    def with_load(value):
+        return [(k, (*some[:2], ("load", value), some[3])) for k, some in usual(rng, 200)]
+
+    def likeness(value):
+        rows = features.vectors(with_load(value))
+        return np.einsum("nd,nd->n", rows[::2], rows[1::2]).mean()
+
+    assert likeness(20.5) > likeness(1.0) + 0.2 > 0.5
 
 
 def test_a_batch_is_not_measured_by_itself():
