@@ -18,7 +18,6 @@ A level's vector depends on its field's name alone, so payload types that share 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
