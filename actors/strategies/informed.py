@@ -23,7 +23,7 @@ from actors.strategies.strategy import Plan
 from services.economy import commands as c
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
 from services.economy.generator import STANDARD_ASKS
-from services.economy.results import Listing, Result
+from services.economy.results import Listing
 from services.messages import MINUTES_PER_DAY, Channel, Message
 from services.talk.conduct import ASK, BID, RESERVE, SHELF, STOCK, effect
 from services.talk.hours import FIRST_HOUR, next_hour
@@ -120,8 +120,8 @@ class Informed(Scripted):
         self._told: dict[str, float] = {}
         """The beliefs recorded last, where they are not 1."""
         self._was_overloaded = False
-        self._lost: tuple[Result | None, str | None] | None = None
-        """While turns are lost: the outcome and the news that the plan has not been told."""
+        self._lost: Turn | None = None
+        """The last turn while turns are lost, with all that the plan has not been told."""
 
     # ---- talking ---------------------------------------------------------------------------------
 
@@ -256,14 +256,12 @@ class Informed(Scripted):
 
     def decide(self, turn: Turn, context: Context) -> c.Command:
         """As the scripted firm; while it has too much work, most turns come to nothing."""
-        if turn.day != self._started_day:
-            self._lost = None
-        if self._lost is not None:
+        if self._lost is not None and self._lost.day == turn.day:
             # The result is that of a lost turn; the plan is told its own when it goes on.
-            result, reason = self._lost
-            turn = turn.model_copy(update={"result": result, "reason": turn.reason or reason})
+            kept = {"result": self._lost.result, "reason": turn.reason or self._lost.reason}
+            turn = turn.model_copy(update=kept)
         if self.work.overloaded and context.rng("work").random() < LOST:
-            self._lost = turn.result, turn.reason
+            self._lost = turn
             return _BUSY
         self._lost = None
         return super().decide(turn, context)

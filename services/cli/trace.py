@@ -237,11 +237,14 @@ wait_for_next_day, withdraw_offer.
 
 Events: bankruptcy, consumer_sale, day_end, deal, delivery, invoice,
 payment, return, spoilage, trade; agent_error, mail_refused, stray_command,
-stray_trade, turn_missed, undeliverable, unhandled.
+stray_trade, turn_missed, undeliverable, unhandled; belief, injection,
+overloaded, recovered.
 
 Other messages: join, letter, purchase_orders, stock_report, text,
-town_quote, trade_fill, trade_order, trade_refused, turn. A message's spans
-(send, receive, process) are found as message.
+town_quote, trade_fill, trade_order, trade_refused, turn; board_read,
+board_view, board_write, forecast, forecast_request, market_note,
+status_reply, status_request, withheld. A message's spans (send, receive,
+process) are found as message.
 
 Columns for --where: day, minute (of the run), time (09:30), agent, peer,
 kind (message, action, event or span), name (type, command or kind), id,

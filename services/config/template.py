@@ -84,6 +84,32 @@ role = "retailer"
 # rule = "base_stock"
 # options = {{ }}
 
+# ---- talk --------------------------------------------------------------------------------------
+# Firms of the strategy "informed" write to each other, to their town's board and forecaster, and
+# believe what they hear; this is how. Without the table it is as shown.
+# [talk]
+# boards = true                  # each town has one
+# forecasters = true
+# edges = 0.3                    # who writes to whom: chance of an edge within a town, besides a
+#                                # ring (0.2 from 96 firms on)
+# careful = 0.25                 # share of the firms that nobody convinces
+# trust = 1.0                    # how much the others are inclined to believe, at most
+# adoption = 0.8                 # how easily firms are convinced
+# rate = 1.0                     # how much they talk, as a multiple
+#
+# What is done to a league that talks: attacks (price_rumour, corrupted_memory, faulty_tool,
+# retry_storm, mixed), what only looks like one (harvest_shock, promotion_burst,
+# contract_handover), or your own as "my_module:MyInjection" or "my_file.py:MyInjection".
+# [[injections]]
+# kind = "price_rumour"
+# day = 8
+# hour = 9
+# hours = 60                     # working hours that it lasts
+# origin = "farmer_1"            # all three are drawn from the seed if left out
+# bridge = "roaster_1"
+# amplifier = "retailer_1"
+# options = {{ factor = 0.6 }}     # the claimed price, as a multiple of the normal one
+
 # ---- the economy -----------------------------------------------------------------------------
 [economy]
 # loss_probability = 0.015       # a shipment is lost

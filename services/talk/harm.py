@@ -24,6 +24,8 @@ TALK: Final = ("market_note", "board_write", "board_view", "forecast_request", "
 ENQUIRIES: Final = ("status_request", "status_reply")
 EVENTS: Final = ("injection", "belief", "overloaded", "recovered")
 """Of the log, what :func:`harm` looks at."""
+OLD_NEWS: Final = MINUTES_PER_DAY
+"""What was true so many minutes ago may still be said: it is old, not wrong."""
 STORMS: Final = ("retry_storm", "mixed")
 
 
@@ -96,10 +98,10 @@ def harm(
     changes: dict[str, list[tuple[int, bool]]] = {}
     overloads: dict[str, list[tuple[int, bool]]] = {}
 
-    def real(item: str, agent: str, minute: int) -> float:
+    def real(item: str, agent: str, minute: int, later: int = 0) -> float:
         for truth in truths:
             concerned = towns is None or towns.get(agent, truth.town) == truth.town
-            if truth.onset <= minute < truth.end and concerned and item in truth.truth:
+            if truth.onset <= minute < truth.end + later and concerned and item in truth.truth:
                 return truth.truth[item]
         return 1.0
 
@@ -128,7 +130,7 @@ def harm(
             continue
         found.messages += 1
         claims = json.loads(row[10]).get("claims", ())
-        if any(is_wrong(c["factor"], real(c["item"], sender, minute)) for c in claims):
+        if any(is_wrong(c["factor"], real(c["item"], sender, minute, OLD_NEWS)) for c in claims):
             found.infected_messages += 1
             infect(sender, minute, last.get(sender))
             last[recipient] = f"{sender}#{row[3]}"

@@ -154,19 +154,17 @@ class Mind:
     def view(self, item: str) -> float:
         """The price that it expects of an item, as a multiple of the normal one.
 
-        The weighted mean, on a logarithmic scale, of the normal price (weight 1), and of what it
-        is convinced of about the item and, in part, about the coffee that it is made of or into.
+        Where it is convinced of something, with a strength taken as a probability, that is the
+        mean of the claim and the normal price on a logarithmic scale. Of an item that it is not
+        convinced of anything about, it expects part of what it does of the coffee that it is made
+        of or into.
         """
         if not self.convictions:
             return 1.0
-        weight, total = 1.0, 0.0
-        for about, part in ((item, 1.0), (_RELATED.get(item, ""), self.temper.pass_through)):
-            held = self.convictions.get(about)
-            if held is not None:
-                odds = part * min(held.strength, 0.95) / (1.0 - min(held.strength, 0.95))
-                weight += odds
-                total += odds * (part * log(held.factor) if part < 1 else log(held.factor))
-        return exp(total / weight)
+        held, part = self.convictions.get(item), 1.0
+        if held is None:
+            held, part = self.convictions.get(_RELATED.get(item, "")), self.temper.pass_through
+        return 1.0 if held is None else exp(part * held.strength * log(held.factor))
 
     def views(self) -> dict[str, float]:
         """:meth:`view` of every item that it is convinced of something about; the rest are 1."""

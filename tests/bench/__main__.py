@@ -9,31 +9,49 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import cycles, light, on_ray, reference, telemetry, thousand
+from services.config import INJECTIONS
+from tests.bench import cycles, injections, light, on_ray, reference, telemetry, thousand
 from tests.bench.measuring import Bench, machine
 
 NAMES = ("reference", "sweep", "default", "turn", "telemetry", "light", "thousand", "cycles")
+APART = ("injections",)
+"""Benchmarks of what is done rather than of speed: only if they are named."""
 
 
 def main() -> int:
     """Runs the named benchmarks (all without a name) and prints one table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default all"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join(NAMES)}; default all of these; or {', '.join(APART)}",
     )
     parser.add_argument("--times", type=int, default=5, help="repetitions (default 5)")
     parser.add_argument("--quick", action="store_true", help="smaller leagues and fewer cycles")
+    parser.add_argument("--seeds", type=int, default=20, help="injections: pairs of runs (20)")
+    parser.add_argument(
+        "--firms", type=int, nargs="+", default=[6, 24, 96], choices=list(injections.TOWNS),
+        help="injections: sizes of leagues (all three)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kinds", nargs="+", default=list(INJECTIONS), choices=list(INJECTIONS),
+        help="injections: which (all)",
+    )  # fmt: skip
     given = parser.parse_args()
-    unknown = [name for name in given.names if name not in NAMES]
+    unknown = [name for name in given.names if name not in NAMES + APART]
     if unknown:
-        print(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(NAMES)}", file=sys.stderr)
+        print(
+            f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(NAMES + APART)}",
+            file=sys.stderr,
+        )
         return 2
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     chosen = given.names or NAMES
     table = Bench()
     about = machine()
     print(about, flush=True)
-    for name in NAMES:
+    for name in NAMES + APART:
         if name not in chosen:
             continue
         print(f"{name} ...", flush=True)
@@ -49,6 +67,8 @@ def main() -> int:
             telemetry.bench(table, given.times, given.quick)
         elif name == "light":
             light.bench(table)
+        elif name == "injections":
+            injections.bench(table, 3 if given.quick else given.seeds, given.firms, given.kinds)
         elif name == "thousand":
             if given.quick:
                 thousand.bench(table, firms=120, days=30, towns=6)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from scipy import stats
 
 from actors.league import League
-from services.config import INJECTIONS, RunConfig
+from services.config import RunConfig
 from services.messages import MINUTES_PER_DAY
 from services.runs import Run
 from services.talk.harm import ENQUIRIES, EVENTS, TALK, Harm, harm
@@ -79,7 +80,7 @@ def play(config: RunConfig) -> Played:
     )
 
 
-def bench(table: Bench, seeds: int, sizes: tuple[int, ...], kinds: tuple[str, ...]) -> None:
+def bench(table: Bench, seeds: int, sizes: Sequence[int], kinds: Sequence[str]) -> None:
     """All kinds in all sizes."""
     for firms in sizes:
         without = [play(config_of(firms, seed, None)) for seed in range(seeds)]
@@ -87,7 +88,7 @@ def bench(table: Bench, seeds: int, sizes: tuple[int, ...], kinds: tuple[str, ..
         table.add(
             "injections", f"{firms} firms, nothing done: wrong or overloaded hours", wrong, ""
         )
-        for kind in kinds or INJECTIONS:
+        for kind in kinds:
             pairs = [
                 (before, play(config_of(firms, seed, kind))) for seed, before in enumerate(without)
             ]

@@ -237,11 +237,18 @@ def test_every_commented_line_of_the_template_is_valid_and_mentions_each_key():
     # The generator excludes [[firms]]; the firm's own commented keys follow the first firm.
     start = text.index("[generate]")
     generator, rest = text[start:].split("[[towns]]", 1)
-    values = tomllib.loads(text[:start] + "[[towns]]" + rest)
+    # Who talks needs firms that do; the generator can make them.
+    rest, talk = rest.split("[talk]", 1)
+    talk, economy = talk.split("[economy]", 1)
+    values = tomllib.loads(text[:start] + "[[towns]]" + rest + "[economy]" + economy)
     config = RunConfig.parse(values, "template")
     assert config.economy.model_dump().keys() == values["economy"].keys()
     assert config.firms[0].model_fields_set == type(config.firms[0]).model_fields.keys()
     assert RunConfig.parse(tomllib.loads(generator), "template").generate is not None
+    generator = generator.replace('"scripted"', '"informed"') + "[talk]" + talk
+    talking = RunConfig.parse(tomllib.loads(generator), "template")
+    for table in (talking.talk, talking.injections[0]):
+        assert table.model_fields_set == type(table).model_fields.keys()
 
 
 def test_the_template_shows_the_values_that_the_economy_has_when_left_alone():

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from services.economy.refusals import REFUSALS
 from services.messages import MINUTES_PER_DAY
+from services.telemetry.inspection import talk_words
 
 Facts = Mapping[str, Any]
 
@@ -302,6 +303,7 @@ def _abroad(subject: str, body: Facts) -> str:
 
 
 _EVENTS: Final[dict[str, Callable[[str, Facts], str]]] = {
+    **talk_words.EVENTS,
     "deal": lambda s, b: (
         f"{b['deal']}: {b['seller']} sells {b['buyer']} {_kilograms(b)} at"
         f" {price(b['unit_price'])} = {money(b['total_price'])}"
@@ -362,6 +364,7 @@ def _quote(sender: str, recipient: str, body: Facts) -> str:
 
 
 _MESSAGES: Final[dict[str, Callable[[str, str, Facts], str]]] = {
+    **talk_words.MESSAGES,
     "join": lambda s, r, b: f"{s} joins {r}",
     "turn": _turn,
     "turn_missed": lambda s, r, b: f"{s} gives no answer: {short(b.get('detail') or b['reason'])}",

@@ -79,8 +79,9 @@ def test_what_is_true_in_a_town_is_wrong_elsewhere_and_later() -> None:
     events = [event(NINE, "o", "injection", shock), belief(NINE, "x", 1.3), belief(NINE, "y", 1.3)]
     found = harm(events, [], days=1, towns={"x": "town", "y": "other"})
     assert found.infected == {"y": NINE}
-    later = harm([events[0]], [note(1080, "x", 1, "y", 1.3)], days=1, towns={"x": "town"})
-    assert later.infected_messages == 1
+    messages = [note(1080 + late, "x", 1 + late, "y", 1.3) for late in (0, 1439, 1440)]
+    later = harm([events[0]], messages, days=2, towns={"x": "town"})
+    assert later.infected_messages == 1, "news may be a day old"
 
 
 def test_overload_is_an_infection_while_a_storm_goes_on() -> None:
