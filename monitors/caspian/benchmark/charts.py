@@ -39,7 +39,8 @@ def lines(title: str, lines: Sequence[Line], across: Axis, up: Axis, *, steps: b
         steps: Whether values jump at the next x instead of moving there.
     """
     parts = [_grid(across, up)]
-    for place, line in enumerate(lines):
+    # The first is drawn last, and so above the others.
+    for place, line in reversed(list(enumerate(lines))):
         points: list[tuple[float, float]] = []
         for x, y in zip(line.x, line.y, strict=True):
             if steps and points:

@@ -20,7 +20,7 @@ from monitors.caspian.benchmark.detectors import (
     UNCONDITIONAL,
 )
 from monitors.caspian.benchmark.results import Attribution, Detection, Estimate, Results
-from monitors.caspian.benchmark.tables import tables
+from monitors.caspian.benchmark.tables import extent, tables
 
 DRAWN: Final = (CASPIAN, COSINE, UNCONDITIONAL, FOREST, NOVELTY, COUNTS, LITERAL)
 """Detectors in the charts: as many as can be told apart."""
@@ -33,12 +33,7 @@ def page(results: Results) -> str:
 
     Its content security policy forbids scripts and every request. All text is escaped.
     """
-    size = results.size
     rows = [row for name in DRAWN for row in results.detections if row.detector == name]
-    facts = (
-        f"{len(size.seeds)} seeds of {size.traces} traces, {results.agents} agents,"
-        f" payload share {results.share:g}"
-    )
     charts = "".join(
         f"<section><h2>{escape(title)}</h2><p>{escape(text)}</p>{chart}</section>"
         for title, text, chart in (
@@ -64,7 +59,7 @@ def page(results: Results) -> str:
     notices = "".join(f'<p class="notice">{escape(text)}</p>' for text in results.warnings)
     return _PAGE.format(
         style=_STYLE,
-        facts=escape(facts),
+        facts=escape(extent(results)),
         notices=notices,
         charts=charts,
         tables="".join(_table(table) for table in tables(results)),
@@ -189,7 +184,7 @@ text { font-size: 12px; fill: var(--soft); }
 .scroller { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--rule); }
+  border-bottom: 1px solid var(--rule); min-width: 5.5em; }
 th { color: var(--soft); font-weight: 500; }
 """
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from monitors.caspian.events import CHANNELS, TickEvents
 from monitors.caspian.possibility import PossibilityGraph
@@ -55,15 +56,25 @@ def unit(rows: Matrix) -> Matrix:
     return scaled
 
 
-def averages(keys: NDArray[np.int64], rows: Matrix, size: int) -> tuple[NDArray[np.int64], Matrix]:
+def averages(
+    keys: NDArray[np.int64], rows: NDArray[np.floating], size: int
+) -> tuple[NDArray[np.int64], Matrix]:
     """The keys below ``size`` that occur, ascending, and the mean of the rows (B, D) of each."""
     counts = np.bincount(keys, minlength=size)
     present = np.flatnonzero(counts)
-    place = np.zeros(size, np.int64)
-    place[present] = np.arange(present.size)
-    totals = np.zeros((present.size, rows.shape[1]))
-    np.add.at(totals, place[keys], rows)
-    return present, totals / counts[present, None]
+    return present, totals(keys, rows, size)[present] / counts[present, None]
+
+
+def totals(keys: NDArray[np.int64], rows: NDArray[np.floating], size: int) -> Matrix:
+    """(size, D) sum of the rows (B, D) of each key, in their order.
+
+    By a sparse product, which takes a fraction of the time of ``np.add.at``.
+    """
+    order = np.argsort(keys, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
+    table = csr_array((np.ones(len(keys)), order, ends), shape=(size, len(keys)))
+    sums: Matrix = table @ rows
+    return sums
 
 
 def slots(agents: NDArray[np.int32], channels: NDArray[np.int8]) -> NDArray[np.int64]:

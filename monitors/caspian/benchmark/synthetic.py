@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitors.caspian.benchmark.scenarios import OF_KIND, Attack, Kind
+from monitors.caspian.benchmark.statistic import totals
 from monitors.caspian.benchmark.topology import Topology, communities
 from monitors.caspian.events import CHANNELS, DIMENSIONS, TickEvents
 from monitors.caspian.possibility import PossibilityGraph
@@ -287,8 +288,7 @@ class _World:
         target: NDArray[np.int64],
     ) -> None:
         """The states of the next tick; a payload never enters them, it is only acted upon."""
-        received = np.zeros_like(self._latent)
-        np.add.at(received, target, sent[source])
+        received = totals(target, sent[source], len(sent)).astype(np.float32)
         heard = np.bincount(target, minlength=len(received)) > 0
         coupling = np.where(heard, COUPLING, 0.0)
         if self.kind == "handoff" and self._during(tick, HANDOFF_TICKS):

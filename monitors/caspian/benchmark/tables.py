@@ -19,10 +19,8 @@ def tables(results: Results) -> list[Table]:
 
 
 def _detections(results: Results) -> Table:
-    size = results.size
     table = Table(
-        title=f"Detection: {len(size.seeds)} seeds x {size.traces} traces, {results.agents} agents,"
-        f" share {results.share:g}",
+        title=f"Detection: {extent(results)}",
         caption="In brackets 95 % over traces. FPR at frozen thresholds, the rest at 5 % FPR.",
     )
     table.add_column("detector")
@@ -111,6 +109,15 @@ def _claims(results: Results) -> Table:
     return table
 
 
+def extent(results: Results) -> str:
+    """How much was measured, in a line."""
+    size = results.size
+    seeds = "1 seed" if len(size.seeds) == 1 else f"{len(size.seeds)} seeds"
+    return (
+        f"{seeds} x {size.traces} traces, {results.agents} agents, payload share {results.share:g}"
+    )
+
+
 def shown(one: Estimate | None, digits: int = 3) -> str:
     """A share with its interval: ``0.993 (0.981-0.999)``."""
     if one is None or one.value is None:
@@ -121,6 +128,6 @@ def shown(one: Estimate | None, digits: int = 3) -> str:
 
 
 def ticks(one: Estimate) -> str:
-    """A delay with its interval; ``-`` for never."""
-    low, value, high = ("-" if x is None else f"{x:g}" for x in (one.low, one.value, one.high))
-    return value if low == high == value or value == "-" else f"{value} ({low}-{high})"
+    """A delay with its interval: ``5 (4-7)``, ``29 (23-never)`` or ``never``."""
+    low, value, high = ("never" if x is None else f"{x:g}" for x in (one.low, one.value, one.high))
+    return value if low == high or value == "never" else f"{value} ({low}-{high})"

@@ -1,4 +1,4 @@
-"""Traces drawn and watched, over one process or several: the same figures either way."""
+"""Traces drawn and watched by other processes: the same figures for any number of them."""
 
 from __future__ import annotations
 
@@ -98,16 +98,13 @@ def spread(
     Args:
         work: A function of a module, so that other processes find it.
         tasks: What to give it, one by one.
-        processes: 1 works in this process.
+        processes: How many others work on them.
         progress: Told of every answer.
         what: What the tasks are, for the progress.
     """
     answers: list[Answer] = []
-    with _workers(processes if len(tasks) > 1 else 1) as pool:
-        found: Iterator[Answer] = (
-            map(work, tasks) if pool is None else pool.imap(work, tasks, chunksize=2)
-        )
-        for answer in found:
+    with _workers(min(processes, max(len(tasks), 1))) as pool:
+        for answer in pool.imap(work, tasks, chunksize=2):
             answers.append(answer)
             if progress is not None:
                 progress(len(answers), len(tasks), what)
@@ -115,12 +112,14 @@ def spread(
 
 
 @contextmanager
-def _workers(processes: int) -> Iterator[multiprocessing.pool.Pool | None]:
-    if processes <= 1:
-        yield None
-        return
-    # Fresh processes, not forks: a fork may inherit a lock that nobody will release. One thread
-    # for linear algebra each, as all cores have a process of their own.
+def _workers(processes: int) -> Iterator[multiprocessing.pool.Pool]:
+    """Fresh processes, with one thread of linear algebra each.
+
+    Fresh and not forked: a fork may inherit a lock that nobody will release. One thread, because
+    the matrices are small (several took two and a half times the CPU time), and because then sums
+    are in the same order on any machine. That can only be said before numpy is loaded, and so even
+    one process is a fresh one.
+    """
     kept = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:

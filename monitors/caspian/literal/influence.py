@@ -117,6 +117,5 @@ def _averaged(keys: NDArray[np.integer], vectors: Matrix) -> tuple[Rows, Matrix]
     distinct, place, count = np.unique(
         keys.astype(np.int64), return_inverse=True, return_counts=True
     )
-    total = np.zeros((distinct.size, vectors.shape[1]))
-    np.add.at(total, place, vectors)
+    total = np.stack([np.bincount(place, column) for column in vectors.T], axis=1)
     return distinct, total / count[:, None]

@@ -59,7 +59,10 @@ def leading(matrix: Matrix, spectrum: str = "singular") -> tuple[float, float]:
 
 def entropy(by_channel: Matrix, epsilon: float, spectrum: str = "singular") -> float:
     """-Σ p log p / log 4, p being the channels' shares of the sum of their leading values."""
-    energies = np.array([leading(matrix, spectrum)[0] for matrix in by_channel])
+    if spectrum == "eigen":
+        energies = np.abs(np.linalg.eigvals(by_channel)).max(1)
+    else:
+        energies = np.linalg.svd(by_channel, compute_uv=False)[:, 0]
     shares = energies / (energies.sum() + epsilon)
     used = shares[shares > 0]
     return float(-(used * np.log(used)).sum() / np.log(len(by_channel)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monitors.caspian.benchmark.statistic import (
     Matrix,
@@ -42,7 +41,7 @@ class EmbeddingNovelty(Statistic):
         slot = slots(events.source, events.channel)
         known = self._ticks[slot] > 0
         apart = np.linalg.norm(events.u - self._centroid[slot], axis=1)[known]
-        said, mean = averages(slot, events.u.astype(np.float64), len(self._centroid))
+        said, mean = averages(slot, events.u, len(self._centroid))
         self._ticks[said] += 1
         weight = np.maximum(1 / self._ticks[said], self.WEIGHT)[:, None]
         self._centroid[said] += weight * (mean - self._centroid[said])
@@ -84,8 +83,8 @@ class ThemeDistance(Statistic):
 class PcaResidual(Statistic):
     """How badly the usual components describe agents (after GUARDIAN's graph autoencoder).
 
-    An agent's features in a tick are the mean of what it says by comm, of what it does after comm,
-    and its numbers of events sent and received by channel. The components are the leading
+    An agent's features in a tick are the mean of what it says by comm, and its numbers of events
+    sent and received by channel. The components are the leading
     eigenvectors of an exponentially weighted covariance: a linear autoencoder in closed form.
     """
 
@@ -96,7 +95,7 @@ class PcaResidual(Statistic):
 
     def __init__(self, graph: PossibilityGraph, dimensions: int) -> None:
         super().__init__(graph, dimensions)
-        self._covariance = np.eye(2 * dimensions + 2 * len(CHANNELS))
+        self._covariance = np.eye(dimensions + 2 * len(CHANNELS))
         self._components: Matrix | None = None
         self._ticks = 0
 
@@ -117,19 +116,13 @@ class PcaResidual(Statistic):
 
     def _features(self, events: TickEvents) -> Matrix:
         nodes, width = len(self.graph), self.dimensions
-        features = np.zeros((nodes, 2 * width + 2 * len(CHANNELS)))
+        features = np.zeros((nodes, width + 2 * len(CHANNELS)))
         comm = events.channel == 0
-        sides: tuple[tuple[NDArray[np.int32], NDArray[np.float32]], ...] = (
-            (events.source, events.u),
-            (events.target, events.v),
-        )
-        for side, (agent, vectors) in enumerate(sides):
-            there, mean = averages(
-                agent[comm].astype(np.int64), vectors[comm].astype(np.float64), nodes
-            )
-            features[there, side * width : (side + 1) * width] = mean
+        said, mean = averages(events.source[comm].astype(np.int64), events.u[comm], nodes)
+        features[said, :width] = mean
+        for side, agent in enumerate((events.source, events.target)):
             number = np.bincount(slots(agent, events.channel), minlength=nodes * len(CHANNELS))
-            start = 2 * width + side * len(CHANNELS)
+            start = width + side * len(CHANNELS)
             features[:, start : start + len(CHANNELS)] = number.reshape(nodes, -1)
         return features[features.any(1)]
 
