@@ -76,6 +76,9 @@ def _robust(*names: str) -> tuple[str, ...]:
 
 
 CASPIAN: Final = "CASPIAN-R"
+_ALONE: Final = Settings().alarm == ("q1",)
+CONDITIONAL: Final = CASPIAN if _ALONE else "conditional event mean (q1)"
+"""Who differs from the unconditional mean in nothing but conditioning."""
 UNCONDITIONAL: Final = "unconditional event mean"
 COSINE: Final = "mean cosine(u, v)"
 NOVELTY: Final = "embedding novelty"
@@ -104,6 +107,7 @@ DETECTORS: Final = (
     Detector(EXCESS, "Robust", _robust("q3"), "as it is"),
     Detector("edge-CUSUM mass (q2)", "Robust", _robust("q2"), "as it is"),
     Detector("CASPIAN-R q1+q2", "Robust", _robust("q1", "q2"), "as it is"),
+    *(() if _ALONE else (Detector(CONDITIONAL, "Robust", _robust("q1"), "as it is"),)),
     Detector(CASPIAN, "Robust", _robust(*Settings().alarm), "as it is"),
 )
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from monitors.caspian.benchmark import attributing
 from monitors.caspian.benchmark.detectors import (
     CASPIAN,
+    CONDITIONAL,
     COUNTS,
     EXCESS,
     FOREST,
@@ -35,10 +36,11 @@ def checks(rows: Sequence[Detection], blamed: Sequence[Attribution]) -> list[Che
     """A1 to A7 of note ``caspian`` 10.3, in order."""
     by_name = {row.detector: row for row in rows}
     robust, plain = by_name[CASPIAN], by_name[UNCONDITIONAL]
+    conditional = by_name[CONDITIONAL]
     kinds = robust.false_alarms_by_kind
     worst_seed = max(_value(rate) for rate in robust.false_alarms_by_seed)
-    edr_gain = _of(robust.edr5) - _of(plain.edr5)
-    auroc_loss = _of(plain.auroc) - _of(robust.auroc)
+    edr_gain = _of(conditional.edr5) - _of(plain.edr5)
+    auroc_loss = _of(plain.auroc) - _of(conditional.auroc)
     return [
         Check(
             id="A1",
@@ -83,7 +85,7 @@ def checks(rows: Sequence[Detection], blamed: Sequence[Attribution]) -> list[Che
         _attribution_check(blamed),
         Check(
             id="A7",
-            requirement="against unconditional: EDR@5 +0.10, AUROC lower by at most 0.005",
+            requirement="q1 against unconditional: EDR@5 +0.10, AUROC lower by at most 0.005",
             measured=f"EDR@5 {edr_gain:+.3f}, AUROC {-auroc_loss:+.4f}",
             passed=edr_gain >= 0.10 and auroc_loss <= 0.005,
         ),

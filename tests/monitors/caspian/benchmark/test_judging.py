@@ -3,7 +3,13 @@
 import pytest
 
 from monitors.caspian.benchmark import attributing
-from monitors.caspian.benchmark.detectors import CASPIAN, DETECTORS, LITERAL, UNCONDITIONAL
+from monitors.caspian.benchmark.detectors import (
+    CASPIAN,
+    CONDITIONAL,
+    DETECTORS,
+    LITERAL,
+    UNCONDITIONAL,
+)
 from monitors.caspian.benchmark.judging import checks, claims
 from monitors.caspian.benchmark.results import Attribution, Detection, Estimate, Setting
 
@@ -40,8 +46,13 @@ def roles(method: str, kind: str, *values: float) -> Attribution:
 def detections(**changes: object) -> list[Detection]:
     """Rows in which CASPIAN-R just passes everything, but for what is changed."""
     worse = {"edr5": sure(0.35), "auroc": sure(0.974)}
-    found = [row(one.name) for one in DETECTORS if one.name not in (CASPIAN, UNCONDITIONAL)]
-    return [row(CASPIAN, **changes), row(UNCONDITIONAL, **worse), *found]
+    ours = (CASPIAN, CONDITIONAL)
+    found = [
+        row(one.name, **changes if one.name in ours else {})
+        for one in DETECTORS
+        if one.name != UNCONDITIONAL
+    ]
+    return [row(UNCONDITIONAL, **worse), *found]
 
 
 def attributions(**changes: tuple[float, float, float]) -> list[Attribution]:
