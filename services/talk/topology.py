@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from services.economy.luck import stream
+
+if TYPE_CHECKING:
+    import networkx as nx  # at run time only where somebody talks: importing it takes a while
 
 ENTRIES = 3
 """Firms of the next town that a gateway writes to."""
@@ -38,6 +40,8 @@ class Topology:
     @property
     def graph(self) -> nx.DiGraph:
         """The neighbours as a graph."""
+        import networkx as nx
+
         graph = nx.DiGraph()
         graph.add_nodes_from(self.neighbours)
         graph.add_edges_from((a, b) for a, others in self.neighbours.items() for b in others)
@@ -105,6 +109,8 @@ def topology(
     )
     if not gateways:
         hubs |= set(hub_and_neighbour(made))
+    import networkx as nx
+
     careful: set[str] = set()
     graph = made.graph
     for town, firms in towns.items():
@@ -123,6 +129,8 @@ def topology(
 
 def hub_and_neighbour(known: Topology) -> tuple[str, str]:
     """The firm through which most shortest ways lead, and the busiest of its neighbours."""
+    import networkx as nx
+
     graph = known.graph
     between = nx.betweenness_centrality(graph)
     hub = max(between, key=lambda firm: (between[firm], firm))

@@ -10,8 +10,10 @@ import pytest
 
 from actors.cast import Cast
 from actors.league import League
+from actors.talkers import possibility_edges
 from services.config import RunConfig
 from services.errors import HanseError
+from services.messages import Channel
 from services.runs import Run
 from tests.actors.ray_session import ray_session
 from tests.actors.test_determinism import log_of
@@ -130,6 +132,23 @@ def test_boards_and_forecasters_live_with_their_town() -> None:
     for town in ("town_1", "town_2"):
         homes = {layout[f"{what}_{town}"] for what in ("exchange", "board", "forecaster")}
         assert len(homes) == 1
+
+
+def test_what_is_asked_may_be_answered_and_a_note_need_not_be() -> None:
+    contacts: dict[str, dict[str, tuple[Channel, ...]]] = {
+        "a": {"b": ("comm",), "board": ("mem",)},
+        "b": {"nobody": ("comm",)},
+    }
+    assert possibility_edges(contacts, {"a": "town", "b": "town"}, ["board"]) == (
+        ["a", "b", "board"],
+        [("a", "b", ("comm",)), ("a", "board", ("mem",)), ("board", "a", ("mem",))],
+    )
+
+
+def test_a_firm_that_declares_nothing_may_write_to_all_of_its_town() -> None:
+    towns = {"a": "north", "b": "north", "c": "south"}
+    _, edges = possibility_edges({"a": None, "b": {}, "c": None}, towns, [])
+    assert edges == [("a", "b", ("comm",))]
 
 
 @pytest.mark.parametrize(
