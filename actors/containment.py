@@ -9,12 +9,14 @@ never its trade; each has an end; and each can be lifted.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from actors.agent import Agent, handles
 from actors.context import Context
 from actors.measures import (
+    Advisory,
     ApprovalRequest,
     Lift,
     Measure,
@@ -28,6 +30,8 @@ from services.config import ContainmentPolicy
 from services.messages import Channel, Message, Payload
 
 MINUTES_PER_HOUR = 60
+DOUBT = 3
+"""Ticks before the estimated onset from which on what was heard is in doubt."""
 
 
 class LiftRequest(Payload):
@@ -59,6 +63,9 @@ class ContainmentController(Agent):
         hours: How long a measure stands.
         per_hour: Messages that a throttled agent may send in an hour.
         suspects: How many agents the measures of one cascade may fall on.
+        tick_minutes: Virtual minutes of the monitor's ticks.
+        audience: Whom to advise not to believe what they have heard since the cascade began; nobody
+            if it is empty.
     """
 
     essential = False
@@ -70,13 +77,20 @@ class ContainmentController(Agent):
         hours: int = 48,
         per_hour: int = 1,
         suspects: int = 3,
+        *,
+        tick_minutes: int = 60,
+        audience: Sequence[str] = (),
     ) -> None:
         super().__init__(name)
         self.policy = policy
         self.hours = hours
         self.per_hour = per_hour
         self.suspects = suspects
+        self.tick_minutes = tick_minutes
+        self.audience = tuple(audience)
         self._taken = 0
+        self._advised: set[str] = set()
+        """The alerts that have been answered with an advisory."""
         self._standing: dict[str, _Standing] = {}
 
     @handles(CascadeAlert)
@@ -100,6 +114,12 @@ class ContainmentController(Agent):
             self._standing[measure.measure] = _Standing(agent, until, report.id)
         if self._standing:
             context.wake_at(until)
+        if report.id not in self._advised:
+            self._advised.add(report.id)
+            # An estimated onset may be late; doubt about an hour more costs little.
+            since = max(report.onset - DOUBT, 0) * self.tick_minutes
+            for agent in self.audience:
+                context.send(agent, Advisory(since=since, reason=report.id))
 
     @handles(ApprovalRequest)
     def on_approval_request(self, message: Message, context: Context) -> None:
@@ -127,12 +147,14 @@ class ContainmentController(Agent):
         """The measures that stand."""
         return {
             "taken": self._taken,
+            "advised": sorted(self._advised),
             "standing": {m: (s.agent, s.until, s.reason) for m, s in self._standing.items()},
         }
 
     def load(self, saved: dict[str, Any]) -> None:
         """Goes on from :meth:`save`."""
         self._taken = saved["taken"]
+        self._advised = set(saved["advised"])
         self._standing = {m: _Standing(*values) for m, values in saved["standing"].items()}
 
     def summary(self) -> dict[str, Any]:

@@ -58,6 +58,21 @@ class RequireApproval(Measure):
     type: Literal["require_approval"] = "require_approval"
 
 
+class Advisory(Payload):
+    """A controller tells firms that something false is about: what they were told is in doubt.
+
+    It goes to everybody, not only to suspects, and binds nobody: what a firm has heard from others
+    since then it should believe no longer; what it has seen itself it may.
+    """
+
+    internal: ClassVar[bool] = True
+    type: Literal["advisory"] = "advisory"
+    since: int
+    """The minute from which on what was heard is in doubt."""
+    reason: str = ""
+    """The alert that it answers."""
+
+
 class Lift(Control):
     """Ends a measure before its time; what is held by it goes to its recipients."""
 

@@ -84,18 +84,15 @@ def calibration_from(config: RunConfig, played: list[Segment], level: float = 0.
     names = [f"{name}.{kind}" for name in settings.alarm for kind in ("s", "S")]
     maxima = []
     for segment in played:
-        found = {
-            name: max((tick[name] for tick in segment.signals if name in tick), default=None)
-            for name in names
-        }
-        if any(value is None for value in found.values()):
+        spoken = [tick for tick in segment.signals if all(name in tick for name in names)]
+        if not spoken:
             talked = sum(tick["events"] for tick in segment.signals)
             raise HanseError(
                 f"seed {segment.seed}: {len(segment.signals)} hours with talk ({talked} events) are"
                 f" too few; the monitor learns for {settings.warm_up} before it can say anything:"
                 ' more days, or firms that talk (strategy = "informed")'
             )
-        maxima.append(found)
+        maxima.append({name: max(tick[name] for tick in spoken) for name in names})
     return Calibration.of(maxima, level=level, settings=settings)
 
 

@@ -47,6 +47,8 @@ class ContainmentConfig(ConfigModel):
     """What a throttled agent may send."""
     suspects: Annotated[int, Field(ge=1, le=1000)] = 3
     """How many agents a cascade's measures may fall on, the origin first."""
+    advise: bool = True
+    """Whether firms are told to doubt what they have heard since the cascade began."""
 
 
 class InterventionConfig(ConfigModel):

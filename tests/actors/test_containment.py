@@ -10,6 +10,7 @@ import pytest
 from actors.containment import ContainmentController, LiftRequest, chosen, harmless
 from actors.context import Context
 from actors.measures import (
+    Advisory,
     ApprovalRequest,
     Lift,
     Quarantine,
@@ -131,6 +132,16 @@ def test_measures_outlive_the_end_of_a_day() -> None:
     )
     assert later.alert() == []
     assert len(later.gets(LiftRequest(measure="all"), "operator")) == 3
+
+
+def test_everybody_is_told_once_to_doubt_what_they_have_heard_since_shortly_before_the_onset() -> (
+    None
+):
+    office = Office(audience=["ann", "zoe"], suspects=1)
+    told = [m for m in office.alert(onset=198) if isinstance(m.payload, Advisory)]
+    assert [m.recipient for m in told] == ["ann", "zoe"]
+    assert told[0].payload == Advisory(since=195 * 60, reason="cascade-1")
+    assert office.alert(onset=197) == []
 
 
 def test_the_likeliest_of_each_role_comes_first() -> None:
