@@ -1,6 +1,7 @@
 """Traces over processes: each its own generator, answers in order."""
 
 import dataclasses
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -79,3 +80,13 @@ def test_answers_come_in_the_order_of_the_tasks(processes: int) -> None:
 def test_an_error_of_a_task_is_not_swallowed(processes: int) -> None:
     with pytest.raises(ValueError, match="negative"):
         spread(_squared, [1, -1, 2], processes=processes)
+
+
+def test_an_interrupt_ends_the_processes() -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        spread(_squared, list(range(100)), processes=2, progress=interrupt)
+
+    assert not multiprocessing.active_children()
