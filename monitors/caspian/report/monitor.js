@@ -32,7 +32,7 @@ function start() {
   document.getElementById("page").append(...parts);
   document.getElementById("contents").append(...parts.map((part) => el("a", { href: "#" + part.id }, part.querySelector("h2").textContent)));
   signals.draw();
-  web.draw();
+  if (data.nodes.length) web.draw();
   let frame = 0;
   window.addEventListener("resize", () => {
     cancelAnimationFrame(frame);

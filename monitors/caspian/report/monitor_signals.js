@@ -5,8 +5,8 @@ const PANE = { gap: 34, left: 58, right: 16 };
 function panes() {
   const limits = data.thresholds;
   const names = [...new Set(data.points.flatMap((p) => Object.keys(p.figures)))].sort();
-  const lines = (ending, title, note) => {
-    const those = names.filter((n) => n.endsWith(ending));
+  const lines = (fits, title, note) => {
+    const those = names.filter(fits);
     if (!those.length) return null;
     return {
       title, note, height: 120,
@@ -23,8 +23,9 @@ function panes() {
       title: "Score", note: "the largest statistic over its threshold; an alarm from 1 on", height: 130,
       lines: [{ name: "score", values: data.points.map((p) => p.score), paint: "var(--accent)", main: true, limit: 1 }],
     } : null,
-    lines(".s", "s", "this tick alone, in standard deviations of quiet ticks"),
-    lines(".S", "S", "what adds up over ticks"),
+    lines((n) => n.endsWith(".s"), "s", "this tick alone, in standard deviations of quiet ticks"),
+    lines((n) => n.endsWith(".S"), "S", "what adds up over ticks"),
+    lines((n) => !/\.[sS]$/.test(n) && n in limits, "Other statistics", "that can raise the alarm"),
     { title: "Events", note: "messages joined with what their recipients did", height: 54, bars: data.points.map((p) => p.events) },
   ].filter(Boolean);
 }

@@ -34,7 +34,8 @@ MOST_EDGES: Final = 2_000
 """Edges of the graph that are drawn; the busiest go first."""
 MOST_CHARACTERS: Final = 600
 """Of a message's words."""
-_FIGURES: Final = ("q1", "q2", "q3")
+_NO_FIGURES: Final = ("tick", "events", "score", "sampled", "alarm")
+"""What a note of signals has beside its statistics."""
 
 
 def collect(
@@ -130,8 +131,7 @@ def _signals(body: Mapping[str, Any]) -> Signals | None:
     figures = {
         name: float(value)
         for name, value in body.items()
-        if name.partition(".")[0] in _FIGURES or "." in name
-        if isinstance(value, int | float)
+        if name not in _NO_FIGURES and isinstance(value, int | float)
     }
     try:
         return Signals(
