@@ -10,10 +10,22 @@ from rich.console import Console
 from rich.table import Table
 
 from services.config import INJECTIONS
-from tests.bench import cycles, injections, light, on_ray, reference, telemetry, thousand
+from tests.bench import (
+    cycles,
+    injections,
+    light,
+    on_ray,
+    reference,
+    telemetry,
+    thousand,
+    watching,
+)
 from tests.bench.measuring import Bench, machine
 
-NAMES = ("reference", "sweep", "default", "turn", "telemetry", "light", "thousand", "cycles")
+NAMES = (
+    *("reference", "sweep", "default", "turn", "telemetry", "watching", "light", "thousand"),
+    "cycles",
+)
 APART = ("injections",)
 """Benchmarks of what is done rather than of speed: only if they are named."""
 
@@ -65,6 +77,8 @@ def main() -> int:
             on_ray.bench_turn(table, min(given.times, 3))
         elif name == "telemetry":
             telemetry.bench(table, given.times, given.quick)
+        elif name == "watching":
+            watching.bench(table, given.times, given.quick)
         elif name == "light":
             light.bench(table)
         elif name == "injections":
