@@ -1,8 +1,8 @@
-"""Who played which part: origin, bridge and amplifier from the scored events around the onset.
+"""Who passed a cascade on: bridge and amplifier, from the scored events since its onset.
 
-Two stages (note ``caspian`` 8.5): an estimate of the onset from the series of s and S, then
-statistics of agents over a window that begins there. No ranking by ratios of small numbers: the
-paper's own formulas (arXiv 2605.19240, eqs 11-13) name the amplifier in 0 to 3 % of cases.
+The second stage (note ``caspian`` 8.5), after :mod:`monitors.caspian.lineage` has found origin and
+onset: statistics of agents over a window that begins there. No ranking by ratios of small numbers:
+the paper's own formulas (arXiv 2605.19240, eqs 11-13) name the amplifier in 0 to 3 % of cases.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from monitors.caspian.alert import rounded
+from monitors.caspian.events import CHANNELS
 from monitors.caspian.possibility import PossibilityGraph
-from monitors.caspian.recent import Recent, Window
+from monitors.caspian.recent import Window
 from monitors.caspian.scoring import Floats, sums
 
 SUSPECTS: Final = 3
@@ -41,31 +43,15 @@ class Flows(NamedTuple):
     """(N,) sum of z over the events sent."""
 
 
-def early_onset(recent: Recent, alarm: int) -> int:
-    """The tick after the last one at which S was 0 before the alarm: rarely too late.
+class Strength(NamedTuple):
+    """How much an edge carries on a channel."""
 
-    Args:
-        recent: The ticks.
-        alarm: Ordinal number of the tick of the alarm.
-    """
-    _, sums = recent.series(recent.first, alarm)
-    zero = np.flatnonzero(sums <= 0)
-    return recent.first + int(zero[-1]) + 1 if len(zero) else recent.first
-
-
-def likely_onset(recent: Recent, alarm: int) -> int:
-    """The change-point with the largest standardised excess of s up to 3 ticks after the alarm.
-
-    Args:
-        recent: The ticks.
-        alarm: Ordinal number of the tick of the alarm.
-    """
-    begin = max(recent.first, alarm - 60)
-    s, _ = recent.series(begin, alarm + 4)
-    after = np.cumsum((np.minimum(s, 6.0) - 0.5)[::-1])[::-1]
-    length = np.arange(len(s), 0, -1)
-    gain = (after / np.sqrt(length + 2))[: alarm - begin + 1]
-    return begin + int(np.argmax(gain))
+    source: str
+    target: str
+    channel: str
+    events: int
+    weight: float
+    """Excess sum(z)/sqrt(n) - 1 of its scores."""
 
 
 def flows(graph: PossibilityGraph, window: Window) -> Flows:
@@ -79,9 +65,26 @@ def flows(graph: PossibilityGraph, window: Window) -> Flows:
     return Flows(sent / np.sqrt(sends), received / np.sqrt(receives), sent)
 
 
-def rank_origin(flow: Flows) -> Ranking:
-    """Much goes out, little has come in: what it says came from outside."""
-    return _ranked(flow.outflow - np.maximum(flow.inflow, 0.0))
+def strengths(graph: PossibilityGraph, window: Window) -> list[Strength]:
+    """Which edges carry influence, by channel: those with any excess, the strongest first."""
+    place, where = np.unique(
+        window.edge.astype(np.int64) * len(CHANNELS) + window.channel, return_inverse=True
+    )
+    events = np.bincount(where, minlength=len(place))
+    weight = sums(where, window.z, len(place)) / np.sqrt(events) - 1.0
+    order = np.lexsort((place, -weight))
+    edges, channels = np.divmod(place, len(CHANNELS))
+    return [
+        Strength(
+            graph.nodes[graph.source[edges[at]]],
+            graph.nodes[graph.target[edges[at]]],
+            CHANNELS[channels[at]],
+            int(events[at]),
+            rounded(float(weight[at])),
+        )
+        for at in order.tolist()
+        if weight[at] > 0
+    ]
 
 
 def rank_bridge(graph: PossibilityGraph, flow: Flows, origin: int) -> Ranking:
@@ -112,7 +115,7 @@ def rank_amplifier(flow: Flows, origin: int, bridge: int | None) -> Ranking:
     return _ranked(sent)
 
 
-def flagged(flow: Flows) -> int:
+def reached(flow: Flows) -> int:
     """How many agents were clearly reached."""
     return int(np.count_nonzero(flow.inflow > _CLEAR))
 

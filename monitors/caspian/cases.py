@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from monitors.caspian import attribution
+from monitors.caspian import attribution, lineage
 from monitors.caspian.alert import CascadeReport, Role, Spectrum, Spine, State, Suspect
 from monitors.caspian.attribution import Flows
 from monitors.caspian.events import CHANNELS
@@ -18,8 +18,6 @@ from monitors.caspian.recent import Recent, Window
 from monitors.caspian.settings import Settings
 from monitors.caspian.spines import spines
 
-_SETTLE: int = 3
-"""Ticks after the alarm that the later estimate of the onset looks at."""
 _EVIDENCE = 5
 
 Kind = Literal["abrupt", "gradual"]
@@ -32,7 +30,6 @@ class Alarm(NamedTuple):
     tick: int
     ordinal: int
     """Which tick with events it was."""
-    kind: Kind
     score: float
     statistics: dict[str, float]
     thresholds: dict[str, float]
@@ -45,24 +42,20 @@ class Case:
 
     Args:
         alarm: What is known at its alarm.
-        early: Ordinal number of the onset, hardly ever too late: for origin and bridge.
-        late: Ordinal number of the likeliest onset: for the amplifier of an abrupt cascade.
     """
 
     alarm: Alarm
-    early: int
-    late: int
+    kind: Kind = "abrupt"
+    """By how long after its onset the alarm has come."""
+    onset: int = 0
+    """Ordinal number of the tick at which it seems to have begun."""
+    suspected: attribution.Ranking = field(default_factory=list)
+    """Agents with whom it may have begun, the likeliest first."""
     origin: Role = field(default_factory=Role)
     bridge: Role = field(default_factory=Role)
     amplifier: Role = field(default_factory=Role)
     quiet: int = 0
     """Quiet ticks in a row since the last report."""
-
-    @classmethod
-    def begin(cls, alarm: Alarm, recent: Recent) -> Case:
-        """The case of an alarm that was raised by the newest tick."""
-        early = attribution.early_onset(recent, alarm.ordinal)
-        return cls(alarm, early, attribution.likely_onset(recent, alarm.ordinal))
 
     @property
     def final(self) -> bool:
@@ -70,32 +63,31 @@ class Case:
         return all(role.state == "final" for role in (self.origin, self.bridge, self.amplifier))
 
     def step(self, graph: PossibilityGraph, recent: Recent, settings: Settings) -> bool:
-        """Goes on by a tick; says whether any role has changed its state."""
-        now, branch = recent.count - 1, 0 if self.alarm.kind == "abrupt" else 1
-        if now == self.alarm.ordinal + _SETTLE:
-            self.late = attribution.likely_onset(recent, self.alarm.ordinal)
-        first = settings.provisional_ticks
-        origin = _state(now - self.early, first, settings.origin_ticks[branch])
-        bridge = _state(now - self.early, first, settings.bridge_ticks[branch])
-        start = self.early if branch else self.late
+        """Goes on by a tick (the first is that of the alarm); says whether a role has changed."""
+        now = recent.count - 1
+        since = now - self.alarm.ordinal
+        if since == 0 or since == settings.settle_ticks:
+            self._look(graph, recent, settings)
+        branch = 0 if self.kind == "abrupt" else 1
+        elapsed, settled = now - self.onset, since >= settings.settle_ticks
+        early, late = settings.provisional_ticks, settings.amplifier_provisional[branch]
+        origin = _state(self.origin, elapsed, early, settings.origin_ticks[branch], settled)
+        bridge = _state(self.bridge, elapsed, early, settings.bridge_ticks[branch], settled)
         horizon = settings.amplifier_ticks[branch]
-        settled = now >= self.alarm.ordinal + _SETTLE
-        amplifier = _state(now - start, horizon, horizon) if settled else "pending"
+        amplifier = _state(self.amplifier, elapsed, late, horizon, settled)
         wanted = (origin, bridge, amplifier)
         if wanted == (self.origin.state, self.bridge.state, self.amplifier.state):
             return False
-        window = self._flows(graph, recent, self.early, min(settings.origin_ticks[branch], now))
         if origin != self.origin.state:
-            self.origin = _role(graph, origin, attribution.rank_origin(window))
-        source = graph.index(self.origin.best) if self.origin.best else None
-        if source is not None and bridge != self.bridge.state:
-            window = self._flows(graph, recent, self.early, settings.bridge_ticks[branch])
-            ranking = attribution.rank_bridge(graph, window, source)
+            self.origin = _role(graph, origin, self.suspected)
+        if self.suspected and bridge != self.bridge.state:
+            flow = self._flows(graph, recent, settings.bridge_ticks[branch])
+            ranking = attribution.rank_bridge(graph, flow, self.suspected[0][0])
             self.bridge = _role(graph, bridge, ranking)
-        if source is not None and amplifier != self.amplifier.state:
-            window = self._flows(graph, recent, start, horizon)
+        if self.suspected and amplifier != self.amplifier.state:
             between = graph.index(self.bridge.best) if self.bridge.best else None
-            ranking = attribution.rank_amplifier(window, source, between)
+            flow = self._flows(graph, recent, horizon)
+            ranking = attribution.rank_amplifier(flow, self.suspected[0][0], between)
             self.amplifier = _role(graph, amplifier, ranking)
         return True
 
@@ -103,14 +95,13 @@ class Case:
         self, graph: PossibilityGraph, recent: Recent, settings: Settings, literal: Spectrum
     ) -> CascadeReport:
         """What is known by now."""
-        window = recent.window(self.early - 1, recent.count)
-        flow = attribution.flows(graph, window)
+        window = recent.window(self.onset - 1, recent.count)
         return CascadeReport(
             id=f"cascade-{self.alarm.number}",
             alert_tick=self.alarm.tick,
             reported_tick=recent[recent.count - 1].tick,
-            onset=recent[self.late].tick,
-            kind=self.alarm.kind,
+            onset=recent[self.onset].tick,
+            kind=self.kind,
             score=self.alarm.score,
             statistics=self.alarm.statistics,
             thresholds=self.alarm.thresholds,
@@ -118,15 +109,25 @@ class Case:
             bridge=self.bridge,
             amplifier=self.amplifier,
             spines=self._spines(graph, window, settings),
-            agents_flagged=attribution.flagged(flow),
+            agents_flagged=attribution.reached(attribution.flows(graph, window)),
             calibration=self.alarm.calibration,
-            sampled=recent.sampled(self.early - 1, recent.count),
+            sampled=recent.sampled(self.onset - 1, recent.count),
             literal=literal,
-            evidence=recent.evidence(self.early - 1, recent.count, _EVIDENCE),
+            evidence=recent.evidence(self.onset - 1, recent.count, _EVIDENCE),
         )
 
-    def _flows(self, graph: PossibilityGraph, recent: Recent, start: int, horizon: int) -> Flows:
-        return attribution.flows(graph, recent.window(start - 1, start + horizon + 1))
+    def _look(self, graph: PossibilityGraph, recent: Recent, settings: Settings) -> None:
+        """Looks for origin and onset in what is known by now."""
+        begin = max(self.alarm.ordinal - settings.lineage_ticks, recent.first)
+        found = lineage.trace(graph, recent.window(begin, recent.count), settings)
+        self.onset = self.alarm.ordinal if found is None else begin + found.onset
+        quick = self.alarm.ordinal - self.onset <= settings.abrupt_ticks
+        self.kind = "abrupt" if quick else "gradual"
+        self.suspected = [] if found is None else found.ranking[: attribution.SUSPECTS]
+
+    def _flows(self, graph: PossibilityGraph, recent: Recent, horizon: int) -> Flows:
+        window = recent.window(self.onset - 1, self.onset + horizon + 1)
+        return attribution.flows(graph, window)
 
     def _spines(
         self, graph: PossibilityGraph, window: Window, settings: Settings
@@ -148,8 +149,9 @@ class Case:
         roles = {name: getattr(self, name).model_dump(mode="json") for name in _ROLES}
         return {
             "alarm": self.alarm._asdict(),
-            "early": self.early,
-            "late": self.late,
+            "kind": self.kind,
+            "onset": self.onset,
+            "suspected": [list(suspect) for suspect in self.suspected],
             "quiet": self.quiet,
             **roles,
         }
@@ -159,16 +161,20 @@ class Case:
         """Takes back what :meth:`save` has returned."""
         roles = {name: Role.model_validate(saved[name]) for name in _ROLES}
         alarm = Alarm(**saved["alarm"])
-        return cls(alarm, saved["early"], saved["late"], quiet=saved["quiet"], **roles)
+        suspected = [(int(agent), float(score)) for agent, score in saved["suspected"]]
+        return cls(alarm, saved["kind"], saved["onset"], suspected, quiet=saved["quiet"], **roles)
 
 
 _ROLES = ("origin", "bridge", "amplifier")
 
 
-def _state(elapsed: int, provisional: int, final: int) -> State:
-    if elapsed >= final:
+def _state(role: Role, elapsed: int, provisional: int, final: int, settled: bool) -> State:
+    """Where a role stands by now; it never goes back, though the onset may be revised."""
+    if role.state == "final" or (settled and elapsed >= final):
         return "final"
-    return "provisional" if elapsed >= provisional else "pending"
+    if role.state == "provisional" or elapsed >= provisional:
+        return "provisional"
+    return "pending"
 
 
 def _role(graph: PossibilityGraph, state: State, ranking: attribution.Ranking) -> Role:

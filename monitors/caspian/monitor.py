@@ -19,8 +19,9 @@ from typing import Any, Final
 import numpy as np
 
 from monitors.caspian.alert import CascadeReport, Spectrum
+from monitors.caspian.attribution import Strength, strengths
 from monitors.caspian.calibration import Calibration, Profile
-from monitors.caspian.cases import Alarm, Case, Kind
+from monitors.caspian.cases import Alarm, Case
 from monitors.caspian.events import CHANNELS, TickEvents
 from monitors.caspian.intake import Batch, admit
 from monitors.caspian.possibility import PossibilityGraph
@@ -140,6 +141,11 @@ class Caspian:
         reports, self._reports = self._reports, []
         return reports
 
+    def strengths(self, since: int) -> list[Strength]:
+        """What edges have carried from a tick on, as far back as is remembered; see there."""
+        window = self._recent.window(self._recent.since(since), self._recent.count)
+        return strengths(self.graph, window)
+
     def regraph(self, graph: PossibilityGraph) -> None:
         """Goes on with another graph: histories of known agents stay, the warm-up begins anew.
 
@@ -179,8 +185,6 @@ class Caspian:
         self._recent = Recent(self.settings.memory)
         self._scored = 0
         """Ticks with events in this segment."""
-        self._last_zero = 0
-        """Ordinal number of the last tick at which no S of the alarm was above 0."""
         if self.profile is not None:
             self._coordinator.offsets = False
             self._coordinator.channels.assume(
@@ -193,7 +197,8 @@ class Caspian:
 
     def _score(self, batch: Batch) -> dict[str, float]:
         """Scores a batch and moves all statistics on; empty while the baselines are learned."""
-        scored = self._coordinator.step(batch, cusum=self._scored >= self._learning)
+        # CUSUMs of edges take a while to be what they usually are: they begin before the reference.
+        scored = self._coordinator.step(batch, cusum=self._scored >= self._learning // 2)
         self._scored += 1
         if self._scored <= self._learning or not scored.counted.any():
             return {}
@@ -231,8 +236,6 @@ class Caspian:
     def _judge(self, tick: int, evidence: dict[str, float]) -> float | None:
         """Compares with the thresholds; opens, moves on and closes the case."""
         now = self._recent.count - 1
-        if all(self._sequential[name].sum <= 0 for name in self.settings.alarm):
-            self._last_zero = now
         if self.calibration is None:
             return None
         thresholds = self.calibration.thresholds
@@ -240,20 +243,16 @@ class Caspian:
         score = max(ratios.values())
         if self._case is None and score >= 1:
             self._cascades += 1
-            by_s = any(ratio >= 1 for name, ratio in ratios.items() if name.endswith(".s"))
-            quick = now - self._last_zero <= self.settings.abrupt_ticks
-            kind: Kind = "abrupt" if by_s or quick else "gradual"
             alarm = Alarm(
                 self._cascades,
                 tick,
                 now,
-                kind,
                 score,
                 {name: evidence[name] for name in thresholds},
                 dict(thresholds),
                 self.calibration.id,
             )
-            self._case = Case.begin(alarm, self._recent)
+            self._case = Case(alarm)
             self._case.step(self.graph, self._recent, self.settings)
             self._report(self._case)
         elif self._case is not None:
@@ -336,7 +335,6 @@ class Caspian:
             "segment": self._segment,
             "cascades": self._cascades,
             "scored": self._scored,
-            "last_zero": self._last_zero,
             "case": None if self._case is None else self._case.save(),
             "reports": [report.model_dump(mode="json") for report in self._reports],
             "coordinator": self._coordinator.save(),
@@ -368,7 +366,6 @@ class Caspian:
         self._segment = saved["segment"]
         self._cascades = saved["cascades"]
         self._scored = saved["scored"]
-        self._last_zero = saved["last_zero"]
         self._case = None if saved["case"] is None else Case.load(saved["case"])
         self._reports = [CascadeReport.model_validate(report) for report in saved["reports"]]
         self._coordinator.load(saved["coordinator"])

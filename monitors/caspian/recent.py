@@ -79,11 +79,6 @@ class Recent:
         """The tick of that number; the oldest or the newest where it is not known."""
         return self._ticks[min(max(ordinal - self.first, 0), len(self._ticks) - 1)]
 
-    def series(self, begin: int, end: int) -> tuple[Floats, Floats]:
-        """(s, S) of the ticks from begin to before end, as far as they are known."""
-        ticks = self._between(begin, end)
-        return np.array([tick.s for tick in ticks]), np.array([tick.sum for tick in ticks])
-
     def window(self, begin: int, end: int) -> Window:
         """The events of the ticks from begin to before end, as far as they are known."""
         ticks = self._between(begin, end)
@@ -97,6 +92,11 @@ class Recent:
             np.concatenate([tick.z for tick in ticks]),
             np.repeat(np.arange(len(ticks)), counts),
         )
+
+    def since(self, tick: int) -> int:
+        """The ordinal number of the first tick that is known and not before that one."""
+        before = sum(1 for known in self._ticks if known.tick < tick)
+        return self.first + before
 
     def evidence(self, begin: int, end: int, count: int) -> tuple[str, ...]:
         """Ids of the messages with the highest scores in these ticks."""

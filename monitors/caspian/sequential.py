@@ -30,10 +30,15 @@ class Reference:
         self.variance += (apart * (value - self.mean) - self.variance) / self.count
 
     def fade(self, value: float, weight: float) -> None:
-        """Takes another tick into the fading averages."""
+        """Takes another tick into averages that are plain until a tick has just this weight.
+
+        Fifteen ticks alone would leave a standard error of a quarter in every s.
+        """
+        self.count += 1
+        weight = max(weight, 1 / self.count)
         apart = value - self.mean
         self.mean += weight * apart
-        self.variance += weight * (apart * apart - self.variance)
+        self.variance += weight * (apart * apart * (1 - weight) - self.variance)
 
 
 class Sequential:
@@ -58,7 +63,9 @@ class Sequential:
 
     def assume(self, mean: float, deviation: float) -> None:
         """Takes a profile's reference instead of learning one (note 8.4)."""
-        self.reference = Reference(self.settings.reference_ticks, mean, deviation * deviation)
+        known = math.ceil(1 / self.settings.reference_weight)
+        count = max(known, self.settings.reference_ticks)
+        self.reference = Reference(count, mean, deviation * deviation)
 
     def step(self, value: float) -> None:
         """Goes on by a tick: into the reference until that is complete, then into s and S."""

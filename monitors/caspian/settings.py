@@ -53,7 +53,7 @@ class Settings(BaseModel):
     """Ticks after the baseline's that give the statistics' reference mean and variance; the
     warm-up ends with them."""
     reference_weight: float = Field(0.02, gt=0, le=1)
-    """Weight of a quiet tick in the reference from then on."""
+    """Least weight of a quiet tick in the reference from then on."""
     quiet_s: float = 2.0
     """A tick is quiet while s is below this"""
     quiet_sum: float = 4.0
@@ -67,7 +67,7 @@ class Settings(BaseModel):
     alarm: tuple[str, ...] = ("q1",)
     """The statistics whose s and S can raise the alarm; the others are shown only."""
     abrupt_ticks: int = Field(8, ge=0)
-    """An alarm by S within so many ticks of its last zero is abrupt."""
+    """A cascade whose alarm comes within so many ticks of its onset is abrupt."""
     rearm_ticks: int = Field(20, ge=1)
     """Quiet ticks after which a cascade that has its final report is over and the next alarm can
     come."""
@@ -76,14 +76,28 @@ class Settings(BaseModel):
     memory: int = Field(80, ge=16)
     """Ticks of scored events that are kept for attribution."""
 
+    lineage_ticks: int = Field(30, ge=4)
+    """Ticks before the alarm in which the onset is looked for."""
+    lineage_shift: float = Field(3.5, gt=0)
+    """Deviations by which scores of an infected agent's events are shifted"""
+    lineage_share: float = Field(0.4, gt=0, lt=1)
+    """in this share of them."""
+    lineage_floor: float = 1.5
+    """Least score of an event that can have infected its target."""
+    lineage_cost: float = Field(5.0, ge=0)
+    """Log likelihood (nats) that must speak for an agent's infection before it is assumed."""
+    settle_ticks: int = Field(3, ge=0)
+    """Ticks after the alarm until the onset is estimated for the last time."""
+    provisional_ticks: int = Field(3, ge=0)
+    """Ticks from the onset until origin and bridge can be named provisionally."""
     origin_ticks: tuple[int, int] = (5, 10)
     """Ticks from the onset until the origin is final: of an abrupt cascade, of a gradual one."""
     bridge_ticks: tuple[int, int] = (5, 10)
     """The same for the bridge."""
-    amplifier_ticks: tuple[int, int] = (8, 25)
-    """The same for the amplifier, which acts later than the alarm."""
-    provisional_ticks: int = Field(3, ge=1)
-    """Ticks from the onset until origin and bridge can be named provisionally."""
+    amplifier_provisional: tuple[int, int] = (8, 15)
+    """Ticks from the onset until the amplifier, which acts later than the alarm, can be named."""
+    amplifier_ticks: tuple[int, int] = (12, 25)
+    """Ticks from the onset until it is final."""
 
     # Overload
     max_events: int = Field(40_000, ge=1)

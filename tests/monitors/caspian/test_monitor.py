@@ -63,6 +63,7 @@ def test_a_cascade_raises_an_alarm_that_stays_and_what_came_before_does_not() ->
     assert 30 <= alarmed[0] <= 33
     assert reports[0].alert_tick == alarmed[0]
     assert reports[0].kind == "abrupt"
+    assert reports[-1].onset == 30
     assert reports[0].score >= 1
     assert reports[0].calibration == CALIBRATION.id
 
@@ -74,9 +75,17 @@ def test_a_cascades_reports_share_an_id_and_its_roles_become_final() -> None:
     for role in ("origin", "bridge", "amplifier"):
         states = [order.index(getattr(report, role).state) for report in reports]
         assert states == sorted(states)
-    assert reports[0].amplifier.state == "pending"
+    roles = (reports[0].origin, reports[0].bridge, reports[0].amplifier)
+    assert "final" not in [role.state for role in roles]
     assert reports[-1].final
     assert [report.final for report in reports].count(True) == 1
+
+
+def test_the_origin_is_named_and_is_where_the_spines_begin() -> None:
+    _, reports = watched(Caspian(GRAPH, CALIBRATION, QUICK), CASCADE)
+    assert reports[-1].origin.best == "agent-0"
+    assert {spine.path[0] for spine in reports[-1].spines} == {"agent-0"}
+    assert reports[-1].agents_flagged == len(GRAPH)
 
 
 def test_the_evidence_names_messages_of_the_cascade() -> None:
@@ -237,6 +246,16 @@ def test_a_short_session_is_scored_from_its_second_tick() -> None:
     assert false_alarms <= 10  # the note's bound (8.4): 0.10 on 100 sessions of 12 ticks
     _, reports = watched(Caspian(GRAPH, short, QUICK), chatter(GRAPH, 12, 300, believed_from=5))
     assert 5 <= reports[0].alert_tick <= 7
+
+
+def test_the_strengths_of_edges_are_those_of_the_ticks_asked_for() -> None:
+    caspian = Caspian(GRAPH, CALIBRATION, QUICK)
+    watched(caspian, CASCADE)
+    found = caspian.strengths(30)
+    assert [each.weight for each in found] == sorted((each.weight for each in found), reverse=True)
+    assert len(found) == GRAPH.edges * 4
+    assert sum(each.events for each in found) == sum(len(tick) for tick in CASCADE[30:])
+    assert caspian.strengths(60) == []
 
 
 def test_a_profile_needs_a_warm_up() -> None:

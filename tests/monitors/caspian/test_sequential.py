@@ -48,8 +48,19 @@ def test_one_wild_tick_counts_no_more_than_four_for_the_sum() -> None:
 def test_the_reference_learns_from_quiet_ticks_only() -> None:
     layer = warm()
     layer.step(1.0)
-    assert layer.reference.mean == pytest.approx(0.02)
+    assert layer.reference.mean == pytest.approx(1 / 11)
     layer.step(50.0)
+    assert layer.reference.mean == pytest.approx(1 / 11)
+
+
+def test_the_reference_is_plain_averages_until_a_tick_weighs_two_per_cent() -> None:
+    layer = warm()
+    values = [*REFERENCE, *([0.5, -0.5] * 20)]
+    for value in values[10:]:
+        layer.step(value)
+    assert layer.reference.mean == pytest.approx(np.mean(values))
+    assert layer.reference.variance == pytest.approx(np.var(values))
+    layer.step(1.0)
     assert layer.reference.mean == pytest.approx(0.02)
 
 

@@ -56,7 +56,10 @@ def chatter(
     believed_from: int | None = None,
     believed: float = 0.9,
 ) -> list[TickEvents]:
-    """Ticks of independent vectors; from a tick on, what is said comes back in what is done."""
+    """Ticks of independent vectors; from a tick on, what is said comes back in what is done.
+
+    It begins with the first agent and takes two more every tick, which on a ring are the next two.
+    """
     rng = np.random.default_rng(seed)
     edge, channel = np.divmod(np.arange(graph.edges * len(CHANNELS)), len(CHANNELS))
     found = []
@@ -64,8 +67,9 @@ def chatter(
         here = np.flatnonzero(rng.random(len(edge)) < rate)
         u = rng.standard_normal((len(here), DIMENSIONS))
         v = rng.standard_normal((len(here), DIMENSIONS))
-        if believed_from is not None and tick >= believed_from:
-            v = np.sqrt(1 - believed**2) * v + believed * u
+        if believed_from is not None:
+            heard = tick >= believed_from + (graph.source[edge[here]] + 1) // 2
+            v = np.where(heard[:, None], np.sqrt(1 - believed**2) * v + believed * u, v)
         found.append(
             TickEvents(
                 tick,
