@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from monitors.bace.baselines import Autoregression, autoregression
-from monitors.bace.graph import Class, Influence, InfluenceGraph
+from monitors.bace.graph import Class, Influence, InfluenceGraph, State
 from monitors.bace.nulls import Thresholds, shifted
 from monitors.bace.reliability import RELIABLE_FROM, contexts_pay, retest, split_halves
 from monitors.bace.scores import off_diagonal, spearman
@@ -62,11 +62,26 @@ class Analysis:
     fitted: Fit
     null: Fit
     thresholds: Thresholds
-    reliability: np.ndarray
-    """float64 (P,); NaN if the data could not be halved."""
+    halves: np.ndarray | None
+    """float64 (2, P, N, N): the graphs of two halves of the trials; None if there are none."""
     var: Autoregression
     pooled_loss: float | None
     """Validation loss of the fit without contexts, if one was made."""
+
+    @property
+    def reliability(self) -> np.ndarray:
+        """Rank correlation of the halves' weights by context; NaN without halves; float64 (P,)."""
+        if self.halves is None:
+            return np.full(len(self.fitted.adjacency), np.nan)
+        return retest(*self.halves)
+
+    @property
+    def repeated(self) -> np.ndarray:
+        """Where both halves exceed the strict threshold with the sign of the whole; (P, N, N)."""
+        if self.halves is None:
+            return np.zeros(self.fitted.adjacency.shape, dtype=bool)
+        again = self.halves * np.sign(self.fitted.adjacency) > self.thresholds.strict
+        return np.asarray(again.all(axis=0))
 
     def found(self, strict: bool = True) -> np.ndarray:
         """Where |A| is above the threshold, published or not; bool (P, N, N)."""
@@ -106,14 +121,14 @@ def analyse(
     surrogate = shifted(kept, _rng(seed, 1), settings.period)
     null = fit_prepared(_like(prepared, surrogate, settings, seed), settings, seed)
     tell("fitting halves")
-    reliability = _reliability(prepared, kept, settings, seed)
+    halves = _halves(prepared, kept, settings, seed)
     pooled_loss = None
     if settings.context_check and len(recording.contexts) > 1:
         tell("fitting without contexts")
         pooled_loss = fit_pooled(prepared, settings, seed).best_validation_loss
     var = autoregression(prepared.recording, prepared.scaling, settings.lags)
     made = Analysis(
-        {}, prepared, fitted, null, Thresholds.of(null.adjacency), reliability, var, pooled_loss
+        {}, prepared, fitted, null, Thresholds.of(null.adjacency), halves, var, pooled_loss
     )
     graphs = {name: _graph(made, p) for p, name in enumerate(recording.contexts)}
     return replace(made, graphs=graphs)
@@ -169,22 +184,21 @@ def _like(
     return made
 
 
-def _reliability(
+def _halves(
     prepared: Prepared, recording: Recording, settings: AnalysisSettings, seed: int
-) -> np.ndarray:
+) -> np.ndarray | None:
+    """The graphs of fits to two halves of the trials, (2, P, N, N); None if there are no halves."""
     try:
         halves = split_halves(recording, _rng(seed, 2))
         # Halves need no test trials: the more there is to learn from, the fairer the comparison.
         shared = replace(settings, shares=Shares(0.85, 0.15))
         fits = [
-            fit_prepared(
-                _like(prepared, half, shared, seed + 1 + number), shared, seed + 1 + number
-            )
-            for number, half in enumerate(halves)
+            fit_prepared(_like(prepared, half, shared, other), shared, other)
+            for half, other in zip(halves, (seed + 1, seed + 2), strict=True)
         ]
     except Refused:
-        return np.full(len(recording.contexts), np.nan)
-    return retest(fits[0].adjacency, fits[1].adjacency)
+        return None
+    return np.stack([each.adjacency for each in fits])
 
 
 def _graph(made: Analysis, p: int) -> InfluenceGraph:
@@ -195,24 +209,25 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
     reliability = float(made.reliability[p])
     notes = [note for note in prepared.notes if note.endswith(f" context {context}")]
     notes += [f"{node} does not move and was left out" for node in prepared.dropped]
-    state: Literal["published", "unreliable", "insufficient"] = "published"
+    shown = made.found(strict=False)[p]
+    state: State = "published"
     if context in prepared.insufficient:
         state = "insufficient"
         notes.append(f"{windows} training windows; {FEWEST_WINDOWS} are needed")
-    elif not reliability >= RELIABLE_FROM:  # NaN too
+    elif made.halves is None:
         state = "unreliable"
-        notes.append(
-            "the data could not be halved"
-            if np.isnan(reliability)
-            else f"halves of the data agree to {reliability:.2f}; {RELIABLE_FROM} is needed"
-        )
+        notes.append("the data could not be halved")
+    elif reliability < RELIABLE_FROM:
+        shown &= made.repeated[p]
+        state = "partial" if shown.any() else "unreliable"
+        notes.append(f"halves of the data agree to {reliability:.2f}; {RELIABLE_FROM} is needed")
+    if state not in ("published", "partial"):
+        shown = np.zeros_like(shown)
     if made.pooled_loss is not None and not contexts_pay(
         made.fitted.best_validation_loss, made.pooled_loss
     ):
         notes.append("contexts do not help to forecast: one graph for all may hold")
     significant = made.var.significant(p)
-    published = state == "published"
-    screening = made.found(strict=False)[p] if published else np.zeros(weights.shape, dtype=bool)
     between = go_betweens(weights)
     edges = [
         Influence(
@@ -223,10 +238,10 @@ def _graph(made: Analysis, p: int) -> InfluenceGraph:
             var_p=float(made.var.p_value[p, i, j]),
             by_way_of=None if between[i, j] < 0 else nodes[between[i, j]],
         )
-        for i, j in zip(*np.nonzero(screening), strict=True)
+        for i, j in zip(*np.nonzero(shown), strict=True)
     ]
     edges.sort(key=lambda edge: (-abs(edge.weight), edge.source, edge.target))
-    missed = significant & ~screening & published
+    missed = significant & ~shown & (state == "published")
     return InfluenceGraph(
         context=context,
         state=state,

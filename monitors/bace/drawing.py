@@ -31,8 +31,8 @@ def svg(graph: InfluenceGraph, size: int = 480) -> str:
     }
     most = max((abs(edge.weight) for edge in graph.edges), default=1.0)
     told = f"Who drives whom in context {graph.context}: {len(graph.edges)} influences"
-    if graph.state != "published":
-        told += f" ({graph.state}, withheld)"
+    withheld = graph.state in ("unreliable", "insufficient")
+    told += f" ({graph.state}, withheld)" if withheld else f" ({graph.state})"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}"'
         f' height="{size}" role="img" font-family="sans-serif" font-size="12">',
@@ -52,7 +52,7 @@ def svg(graph: InfluenceGraph, size: int = 480) -> str:
             f'<text x="{x + dx:.1f}" y="{y + dy:.1f}" text-anchor="{anchor}"'
             f' fill="currentColor">{escape(node)}</text>'
         )
-    if graph.state != "published":
+    if withheld:
         parts.append(
             f'<text x="{centre:.1f}" y="{centre:.1f}" text-anchor="middle"'
             f' fill="currentColor">withheld: {graph.state}</text>'

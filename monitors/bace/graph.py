@@ -18,6 +18,11 @@ CAUTION: Final = (
 Class = Literal["strict", "screening"]
 """`strict`: stronger than all, `screening`: stronger than 99 % of what arises without influence."""
 
+State = Literal["published", "partial", "unreliable", "insufficient"]
+"""`partial`: two halves of the data do not agree on the whole, as they hardly can where few drive
+many; only the edges that are strict in both halves are shown. `unreliable`: there are none of
+those. `insufficient`: too few windows."""
+
 
 class Influence(BaseModel):
     """One edge."""
@@ -44,8 +49,7 @@ class InfluenceGraph(Payload):
 
     type: Literal["influence_graph"] = "influence_graph"
     context: str
-    state: Literal["published", "unreliable", "insufficient"]
-    """`unreliable`: two halves of the data do not agree. `insufficient`: too few windows."""
+    state: State
     nodes: tuple[str, ...]
     edges: tuple[Influence, ...] = ()
     """The strongest first."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from monitors.bace.analysis import Analysis, AnalysisSettings, Progress, analyse
 from monitors.bace.signals import Recording, Refused, Trial, stabilised, unstable_series
-from monitors.bace.windows import Windowing
+from monitors.bace.windows import Shares, Windowing
 from services.config import RunConfig
 from services.economy.setup import TownSetup
 from services.messages import MINUTES_PER_DAY
@@ -55,14 +55,20 @@ class View:
             raise ValueError(f"{', '.join(sorted(evening))} is known in the evening only")
 
 
+_NO_TEST: Final = Shares(0.85, 0.15)
+"""Nothing is tested on a league's signals: their graph is not known."""
 DAILY: Final = View(
     MINUTES_PER_DAY,
     ("price", "stock", "income", "messages"),
-    AnalysisSettings(windowing=Windowing(length_in=8, length_out=2, stride=2), lags=1),
+    AnalysisSettings(
+        windowing=Windowing(length_in=8, length_out=2, stride=1), shares=_NO_TEST, lags=1
+    ),
 )
 """Prices, stock, income and messages a day."""
 HOURLY: Final = View(
-    60, ("messages",), AnalysisSettings(windowing=Windowing(length_in=10, length_out=3, stride=3))
+    60,
+    ("messages",),
+    AnalysisSettings(windowing=Windowing(length_in=10, length_out=3, stride=2), shares=_NO_TEST),
 )
 """Messages an hour. Hours of the day in which nobody ever sends are left out."""
 

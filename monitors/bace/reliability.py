@@ -8,7 +8,8 @@ from monitors.bace.scores import spearman
 from monitors.bace.signals import Recording, Refused
 
 RELIABLE_FROM = 0.6
-"""Spearman correlation of two halves' weights below which a graph is not published."""
+"""Spearman correlation of two halves' weights below which a graph is not published as a whole.
+Where few drive many, the ranks of all the others are chance, however surely the few are found."""
 CONTEXTS_PAY = 0.99
 """Share of the context-pooled fit's validation loss that a fit with contexts must stay below."""
 

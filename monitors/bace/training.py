@@ -21,11 +21,16 @@ class FitSettings:
 
     form: Form = field(default_factory=Form)
     epochs: int = 10
-    """At most."""
-    patience: int = 5
-    """Epochs without a better validation loss after which fitting stops."""
+    """At most, if they have the least number of steps."""
+    least_steps: int = 460
+    """Steps of gradient descent for which little data is gone through more often (the pilot's ten
+    epochs of 2944 windows). Weights hardly leave where they began otherwise."""
+    patience: float = 0.5
+    """Share of the epochs without a better validation loss after which fitting stops."""
     batch: int = 64
     learning_rate: float = 3e-3
+    structure_learning_rate: float = 1e-2
+    """Of S: the graph must be there before the rest begins to learn little data by heart."""
     weight_decay: float = 1e-4
     """On everything but S, which has a penalty of its own."""
     clip: float = 1.0
@@ -99,7 +104,10 @@ def fit(
     losses: list[float] = []
     errors: list[float] = []
     best = copy.deepcopy(model.state_dict())
-    for epoch in range(1, settings.epochs + 1):
+    batches = -(-len(x) // settings.batch)
+    epochs = max(settings.epochs, -(-settings.least_steps // batches))
+    patience = max(1, round(settings.patience * epochs))
+    for epoch in range(1, epochs + 1):
         model.train()
         total = 0.0
         for rows in torch.randperm(len(x), generator=generator).split(settings.batch):
@@ -116,7 +124,7 @@ def fit(
             best = copy.deepcopy(model.state_dict())
         if on_epoch is not None:
             on_epoch(epoch)
-        if errors and len(errors) - 1 - int(np.argmin(errors)) >= settings.patience:
+        if errors and len(errors) - 1 - int(np.argmin(errors)) >= patience:
             break
     model.load_state_dict(best)
     with torch.no_grad():
@@ -149,7 +157,11 @@ def _optimiser(model: Forecaster, settings: FitSettings) -> torch.optim.Optimize
     return torch.optim.Adam(
         [
             {"params": others, "weight_decay": settings.weight_decay},
-            {"params": structure, "weight_decay": 0.0},
+            {
+                "params": structure,
+                "weight_decay": 0.0,
+                "lr": settings.structure_learning_rate,
+            },
         ],
         lr=settings.learning_rate,
     )

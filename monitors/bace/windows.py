@@ -159,7 +159,8 @@ def share_out(
     """Trials for training, validation and test, each context's trials shared alike.
 
     A trial counts for the context in which most of its ticks lie. As soon as a context has two
-    trials one of them is for validation, and as soon as it has three one is for the test.
+    trials one of them is for validation, and as soon as it has three one is for the test, unless
+    the shares leave nothing for it.
     """
     training: list[Trial] = []
     validation: list[Trial] = []
@@ -169,8 +170,10 @@ def share_out(
         mine = [trial for trial, its in zip(recording, main, strict=True) if its == context]
         order = [mine[place] for place in rng.permutation(len(mine))]
         some = min(max(1, round(len(order) * shares.validation)), len(order) - 1)
-        rest = len(order) - some - round(len(order) * shares.training)
-        rest = min(max(rest, 1), len(order) - some - 1)
+        rest = 0
+        if shares.training + shares.validation < 1 - 1e-9:
+            rest = len(order) - some - round(len(order) * shares.training)
+            rest = max(0, min(max(rest, 1), len(order) - some - 1))
         test += order[:rest]
         validation += order[rest : rest + some]
         training += order[rest + some :]
