@@ -11,6 +11,7 @@ from actors.agent import Agent
 from actors.controller import Controller
 from actors.exchange import Exchange
 from actors.firm import Firm
+from actors.orders import OPERATOR
 from actors.restraints import Restraints
 from actors.router import Router
 from actors.strategies import Strategy, find_strategy, make_strategy
@@ -67,7 +68,8 @@ class Cast:
         if len(self.towns) > 1 and not self.routers and config.generate is not None:
             self.routers = ["router"]
         self.monitors = _monitors(config)
-        """Who watches; they share a host, which works beside the others'."""
+        """Who watches, and who speaks for an operator; they share a host, which works beside the
+        others'."""
         self.containment = [CONTAINMENT] if config.containment is not None else []
         """Who answers the monitors' alerts."""
         self._firm = {f.name: f for f in self.firms}
@@ -181,6 +183,8 @@ class Cast:
         firm = self._firm.get(name)
         if firm is not None:
             return self._make_firm(firm)
+        if name == OPERATOR and name in self.monitors:
+            return self._make_operator(name)
         if name in self.monitors:
             return self._make_monitor(name)
         if name in self.containment:
@@ -274,11 +278,25 @@ class Cast:
 
         return make_monitor(name, self)
 
+    def _make_operator(self, name: str) -> Agent:
+        from actors.operating import Operator
+
+        return Operator(name, self.containment)
+
     def _make_containment(self, name: str) -> Agent:
         from actors.containment import ContainmentController
 
-        assert self.config.containment is not None
-        return ContainmentController(name, **self.config.containment.model_dump())
+        settings, monitor = self.config.containment, self.config.monitor
+        assert settings is not None
+        return ContainmentController(
+            name,
+            settings.policy,
+            settings.hours,
+            settings.per_hour,
+            settings.suspects,
+            tick_minutes=60 if monitor is None else monitor.tick_minutes,
+            audience=[firm.name for firm in self.firms] if settings.advise else [],
+        )
 
     def _make_firm(self, firm: FirmConfig) -> Firm:
         return Firm(firm.name, self.exchanges[self._town_of[firm.name]], self._strategy(firm))
@@ -303,7 +321,10 @@ def _monitors(config: RunConfig) -> list[str]:
     monitor = config.monitor
     if monitor is None:
         return []
-    return [name for name, on in ((CASPIAN, monitor.caspian), (BACE, monitor.bace)) if on]
+    found = [name for name, on in ((CASPIAN, monitor.caspian), (BACE, monitor.bace)) if on]
+    if found and config.containment is not None:
+        found.append(OPERATOR)
+    return found
 
 
 def _firms(config: RunConfig) -> list[FirmConfig]:

@@ -7,7 +7,7 @@ This is plain Python. A league calls it directly (placement ``inline``) or throu
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter, itemgetter
 from time import monotonic
@@ -373,20 +373,26 @@ class Host:
             watched,
         )
 
-    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> Report:
-        """Shows the monitors that live here what was said in a tick.
+    def observe(
+        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+    ) -> Report:
+        """Shows the monitors that live here what was said in a tick, and what has been ordered.
 
         Args:
             minute: The minute at which they look at it, and at which they say what they have to.
             tick: The number of the tick.
             rows: The messages, as the log has them.
+            orders: The measures that an operator wants to end.
         """
         self.clock.now, self.clock.round = minute, 0
         self._round_began = monotonic()
         rows.sort(key=itemgetter(0, 1, 2, 3))
         for name, agent in self.agents.items():
             if isinstance(agent, Monitor):
-                self._call(name, partial(agent.observe, tick, rows))
+                if orders:
+                    self._call(name, partial(agent.obey, orders))
+                if rows:
+                    self._call(name, partial(agent.observe, tick, rows))
         return self._report(0, self._close_round())
 
     # ---- days ------------------------------------------------------------------------------------

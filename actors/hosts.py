@@ -52,7 +52,9 @@ class Hosts(Protocol):
         """
         ...
 
-    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+    def observe(
+        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+    ) -> None:
         """Shows the monitors a tick; see :meth:`actors.host.Host.observe`. Does not wait."""
         ...
 

@@ -69,9 +69,11 @@ class InlineHosts:
         """Hands over the silent mail of such a day."""
         return all(self.hosts[n].hear([m for b in parts for m in b]) for n, parts in mail.items())
 
-    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+    def observe(
+        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+    ) -> None:
         """Shows the monitors a tick; here they look at it at once."""
-        self._observed = self.hosts[self._monitors].observe(minute, tick, rows)
+        self._observed = self.hosts[self._monitors].observe(minute, tick, rows, orders)
 
     def observed(self) -> Report:
         """What they have to say about it."""

@@ -18,6 +18,7 @@ from actors.day_writer import DayWriter, WrittenDay
 from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
+from actors.orders import Orders
 from actors.outcome import gather_result
 from actors.playing import Playing
 from actors.status import StatusFile
@@ -97,9 +98,10 @@ class League:
         self._broken_off = False
         self._spans = LeagueSpans(store.manifest) if telemetry.traced else None
         self._writer = DayWriter(store, self._spans, behind=placement != "inline")
+        self._orders = Orders(store.folder, self._writer.journal)
         watching = None
         if config.monitor is not None and cast.monitors:
-            watching = Watching(self.hosts, config.monitor.tick_minutes)
+            watching = Watching(self.hosts, config.monitor.tick_minutes, self._orders.take)
         self._playing = Playing(self.hosts, self._names, self._writer.journal, watching)
         self._seconds = 0.0
         self._status = StatusFile(store.folder, self._describe)
@@ -362,7 +364,8 @@ class League:
         self._dirty = False
         if checkpoint is None:
             self._day, self._fresh = 0, True
-            self._playing.go_back(self.hosts.restore(None, self.store.journal_since(0)))
+            answers = self._orders.again(self.store.journal_since(0))
+            self._playing.go_back(self.hosts.restore(None, answers))
             return
         state = unpack_state(checkpoint, self.store.folder)
         if sorted(state["agents"]) != self.cast.names:
@@ -377,8 +380,9 @@ class League:
             checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
         )
         journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
+        answers = self._orders.again(journal)
         with fitting(checkpoint, self.store.folder):
-            self._playing.go_back(self.hosts.restore(state["agents"], journal))
+            self._playing.go_back(self.hosts.restore(state["agents"], answers))
 
     def _recover(self, lost: HostLost) -> None:
         """Replaces lost hosts and plays the day again from its beginning.

@@ -27,3 +27,11 @@ class Monitor(Agent):
                 channel, type, in_reply_to, cause, trace, body.
             context: What it may do: send alerts, record events.
         """
+
+    def obey(self, orders: Sequence[str], context: Context) -> None:
+        """Called before that with what an operator has ordered; monitors do not care.
+
+        Args:
+            orders: The measures that are to end.
+            context: What may be done about it.
+        """

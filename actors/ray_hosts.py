@@ -102,10 +102,10 @@ class HostActor:
         inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
         return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
 
-    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> Any:
+    def observe(self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str]) -> Any:
         """Shows the monitors that live here a tick."""
         self._open.wait()
-        return self._told(self.host.observe(minute, tick, rows))
+        return self._told(self.host.observe(minute, tick, rows, orders))
 
     def _told(self, report: Report) -> Any:
         """The report with its mail packed; in separate values when peers fetch it by reference."""
@@ -265,10 +265,12 @@ class RayHosts:
         calls = {n: self._actors[n].hear.remote(batches) for n, batches in mail.items()}
         return all(self._get(calls).values())
 
-    def observe(self, minute: int, tick: int, rows: list[MessageRow]) -> None:
+    def observe(
+        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+    ) -> None:
         """Shows the monitors' host a tick, and does not wait for it."""
         name = self._layout[self._cast.monitors[0]]
-        self._observing = {name: self._call(name, "observe", minute, tick, rows)}
+        self._observing = {name: self._call(name, "observe", minute, tick, rows, orders)}
 
     def observed(self) -> Report:
         """Waits for what the monitors have to say about it."""

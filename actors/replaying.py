@@ -13,18 +13,21 @@ looks how much of the harm goes away with each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgpack
 
 from actors.cast import Cast
+from actors.guard import JournalRow
+from actors.orders import KIND as ORDER
 from actors.strategies.fingerprint import fingerprints
 from services.config import InterventionConfig, RunConfig
 from services.config.problems import unknown
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.runs import Run
+from services.runs import Run, RunStore, database
 from services.runs import branch as branch_run
 from services.runs.bodies import body_of
 from services.talk.harm import EVENTS, TALK, Harm
@@ -262,19 +265,37 @@ def _league(
     from actors.tracing import Telemetry
 
     telemetry = Telemetry(traced=traced)
+    orders = _orders(run, day * MINUTES_PER_DAY) if config.containment is not None else []
     if day == 0:
-        return League.create(config, folder, cast=cast, telemetry=telemetry)
-    before, after = cast(config_of(run)), cast(config)
-    gone = set(before.names) - set(after.names)
-    branch_run(
-        run.folder,
-        day - 1,
-        folder,
-        config=config.dump(),
-        strategies=fingerprints(firm.strategy for firm in after.firms),
-        refit=(lambda state: without(state, gone)) if gone else lambda state: state,
-    )
+        league = League.create(config, folder, cast=cast, telemetry=telemetry)
+        if not orders:
+            return league
+        league.close()
+    else:
+        before, after = cast(config_of(run)), cast(config)
+        gone = set(before.names) - set(after.names)
+        branch_run(
+            run.folder,
+            day - 1,
+            folder,
+            config=config.dump(),
+            strategies=fingerprints(firm.strategy for firm in after.firms),
+            refit=(lambda state: without(state, gone)) if gone else lambda state: state,
+        )
+    if orders:
+        with closing(RunStore.open(folder)) as store:
+            store.journal(orders)
     return League.resume(folder, placement="inline", cast=cast, telemetry=telemetry)
+
+
+def _orders(run: Run, minute: int) -> list[JournalRow]:
+    """What an operator has ordered in a run from a minute on: it is ordered in a replay, too."""
+    with database.reading(run.database) as connection:
+        return connection.execute(
+            "SELECT minute, round, agent, kind, body FROM journal WHERE kind = ? AND minute >= ?"
+            " ORDER BY rowid",
+            (ORDER, minute),
+        ).fetchall()
 
 
 # ---- comparing -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from actors.hosts import Hosts
@@ -14,11 +15,18 @@ class Watching:
     Args:
         hosts: Who carries the agents, monitors among them.
         tick_minutes: Virtual minutes of a tick.
+        orders: What an operator has ordered by a minute and is to be carried out now.
     """
 
-    def __init__(self, hosts: Hosts, tick_minutes: int) -> None:
+    def __init__(
+        self,
+        hosts: Hosts,
+        tick_minutes: int,
+        orders: Callable[[int], Sequence[str]] = lambda minute: (),
+    ) -> None:
         self._hosts = hosts
         self._tick_minutes = tick_minutes
+        self._orders = orders
         self._tick = 0
         self._rows: list[MessageRow] = []
         self._under_way = False
@@ -47,7 +55,9 @@ class Watching:
         if tick == self._tick:
             return {}
         mail = self._collect()
-        self._show(minute)
+        # Only here: at the end of a day there may be several showings within one minute, and the
+        # journal would not tell at which of them an order was given.
+        self._show(minute, self._orders(minute))
         self._tick = tick
         return mail
 
@@ -64,10 +74,10 @@ class Watching:
         self._tick = minute // self._tick_minutes
         return mail
 
-    def _show(self, minute: int) -> None:
+    def _show(self, minute: int, orders: Sequence[str] = ()) -> None:
         rows, self._rows = self._rows, []
-        if rows:
-            self._hosts.observe(minute, self._tick, rows)
+        if rows or orders:
+            self._hosts.observe(minute, self._tick, rows, orders)
             self._under_way = True
 
     def _collect(self) -> dict[str, list[Any]]:

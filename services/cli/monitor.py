@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from services.cli import monitor_verify, monitor_watch
+from services.cli import monitor_lift, monitor_verify, monitor_watch
 from services.cli.commands import add, help_text
 from services.cli.console import say
 
@@ -22,6 +22,8 @@ Then:
   hanse monitor watch talk-seed0-001        scores, alerts, measures
 
   hanse monitor verify talk-seed0-001       is it the suspects' doing?
+
+  hanse monitor lift talk-seed0-001 all     end measures, while it runs
 """
 
 monitor_app = typer.Typer(
@@ -47,6 +49,7 @@ def register(app: typer.Typer) -> None:
     for function, examples in (
         (monitor_watch.watch, monitor_watch.EXAMPLE),
         (monitor_verify.verify, monitor_verify.EXAMPLE),
+        (monitor_lift.lift, monitor_lift.EXAMPLE),
     ):
         add(monitor_app, function, examples)
     monitor_app.callback(invoke_without_command=True, help=help_text(monitor), epilog=EXAMPLE)(

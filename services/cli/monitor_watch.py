@@ -94,7 +94,8 @@ def follow(
 
     day = 0
     while True:
-        going_on = run.state == "running"  # before its days: one may be written in between
+        # Before its days: one may be written in between. A finished run may be held for a moment.
+        going_on = run.state == "running" and run.result is None
         last = run.day
         while last is not None and day <= last:
             yield from account.day(events_of(run, day))

@@ -12,7 +12,7 @@ from services.telemetry.inspection.words import when
 if TYPE_CHECKING:
     from monitors.caspian.alert import CascadeReport, Role
 
-NEWS: Final = ("alert", "alert_revised", "measure", "measure_over", "injection")
+NEWS: Final = ("alert", "alert_revised", "measure", "measure_over", "order", "injection")
 """The kinds of events that are told one by one."""
 WATCHED: Final = (*NEWS, "signals", "withheld")
 ALARMING: Final = 1.0
@@ -57,6 +57,8 @@ def told(event: Noted, tick_minutes: int) -> list[str]:
     if event.kind == "measure_over":
         over = _OVER.get(str(body.get("how")), "is over")
         return [f"{at}  {body.get('measure')} on {event.agent} {over}"]
+    if event.kind == "order":
+        return [f"{at}  the operator says: lift {body.get('lift')}"]
     return [f"{at}  {injection(body)}"]
 
 

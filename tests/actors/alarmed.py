@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from actors.cast import Cast
+from actors.agent import Agent
+from actors.cast import CASPIAN, Cast
 from actors.context import Context
 from actors.league import League
 from actors.monitor import Monitor
@@ -68,6 +69,13 @@ class Alarmist(Monitor):
 def alarmist(name: str, cast: Cast) -> Monitor:
     """In place of :func:`actors.watchers.make_monitor`."""
     return Alarmist(name, cast.containment)
+
+
+class Alarmed(Cast):
+    """The same as a cast, for where nothing can be put in its place: on Ray."""
+
+    def make(self, name: str) -> Agent:
+        return alarmist(name, self) if name == CASPIAN else super().make(name)
 
 
 RUMOUR = {

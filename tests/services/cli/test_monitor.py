@@ -190,9 +190,67 @@ def test_an_alert_that_is_not_there_is_one_line(hanse, run):
     assert "allowed: cascade-1" in refusal
 
 
+# ---- lift ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def restrained() -> Iterator[League]:
+    """A run that goes on, after the day on which measures were taken."""
+    with League.create(alarmed(containment={}), Path("runs/live")) as league:
+        league.run(until_day=2)
+        yield league
+
+
+def test_a_measure_is_lifted_while_the_run_goes_on(hanse, restrained):
+    outcome = hanse("monitor", "lift", "live", "quarantine-2")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == "ordered: lift quarantine-2; the league takes it at its next hour\n"
+    restrained.run()
+    told = hanse("monitor", "watch", "live", "--brief").out.splitlines()
+    said = "day 3 09:00  the operator says: lift quarantine-2"
+    lifted = f"day 3 10:00  quarantine-2 on {OTHERS[1]} has been lifted"
+    assert told.index(said) < told.index(lifted)
+    assert len([line for line in told if line.endswith("has been lifted")]) == 1
+
+
+def test_all_measures_can_be_lifted_and_json_names_the_order(hanse, restrained):
+    document = hanse("monitor", "lift", "live", "all", "--json").document
+    assert (document["run"], document["lift"]) == ("runs/live", "all")
+    assert Path(document["order"]).exists()
+    restrained.run(until_day=3)
+    assert not Path(document["order"]).exists()
+    assert hanse("monitor", "lift", "live", "quarantine-1").refusal == (
+        "hanse: runs/live: quarantine-1 is over already"
+    )
+
+
+def test_an_order_for_a_run_that_nobody_plays_waits_for_it(hanse, restrained):
+    restrained.close()
+    outcome = hanse("monitor", "lift", "live", "all")
+    assert outcome.code == 0
+    assert "it is taken when the run goes on: hanse resume runs/live" in outcome.err
+    hanse("resume", "live", "--quiet")
+    assert "the operator says: lift all" in hanse("monitor", "watch", "live", "--brief").out
+
+
+def test_what_cannot_be_lifted_is_one_line(hanse, run, restrained):
+    refusal = hanse("monitor", "lift", "live", "quarantine-9").refusal
+    assert refusal.startswith(
+        "hanse: runs/live: 'quarantine-9' is not a known measure (did you mean 'quarantine-"
+    )
+    assert refusal.endswith(
+        "allowed: quarantine-1, quarantine-2, quarantine-3, all (at the end of day 2)"
+    )
+    refusal = hanse("monitor", "lift", "rumour", "all").refusal
+    assert refusal.startswith("hanse: runs/rumour: this run is finished, nothing can be lifted")
+    played(Path("runs/free"), alarmed(days=1, injections=[]))
+    refusal = hanse("monitor", "lift", "free", "all").refusal
+    assert refusal.endswith("nobody is restrained in this run: its run file has no [containment]")
+
+
 def test_the_group_alone_shows_what_there_is(hanse):
     outcome = hanse("monitor")
     assert outcome.code == 0
-    for command in ("watch", "verify"):
+    for command in ("watch", "verify", "lift"):
         assert f" {command} " in outcome.out
     assert "[monitor]" in outcome.out
