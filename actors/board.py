@@ -6,9 +6,10 @@ from typing import Any
 
 from actors.agent import Agent, handles
 from actors.context import Context
+from actors.measures import Advisory
 from services.messages import Message
 from services.talk.claims import Claim
-from services.talk.mind import SENTENCES
+from services.talk.mind import INSISTENT, SENTENCES
 from services.talk.payloads import BoardRead, BoardView, BoardWrite, told
 
 ROOM = 4 * SENTENCES
@@ -21,6 +22,8 @@ class PriceBoard(Agent):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.entries: list[Claim] = []
+        self.minutes: list[int] = []
+        """When each entry was written."""
         self.written = 0
         self.read = 0
 
@@ -28,7 +31,9 @@ class PriceBoard(Agent):
     def on_write(self, message: Message, context: Context) -> None:
         """Puts the sentences of a note up."""
         assert isinstance(message.payload, BoardWrite)
-        self.entries = (self.entries + message.payload.heard())[-ROOM:]
+        claims = message.payload.heard()
+        self.entries = (self.entries + claims)[-ROOM:]
+        self.minutes = (self.minutes + [context.now] * len(claims))[-ROOM:]
         self.written += 1
 
     @handles(BoardRead)
@@ -39,10 +44,24 @@ class PriceBoard(Agent):
         shown = context.rng("shown").sample(self.entries, few)
         context.reply(message, told(BoardView, shown))
 
+    @handles(Advisory)
+    def on_advisory(self, message: Message, context: Context) -> None:
+        """Takes down what somebody has insisted on since something false is about."""
+        assert isinstance(message.payload, Advisory)
+        since = message.payload.since
+        kept = [
+            (entry, minute)
+            for entry, minute in zip(self.entries, self.minutes, strict=True)
+            if minute < since or entry.strength < INSISTENT
+        ]
+        self.entries = [entry for entry, _ in kept]
+        self.minutes = [minute for _, minute in kept]
+
     def save(self) -> dict[str, Any]:
         """What is on it."""
         return {
             "entries": [list(entry) for entry in self.entries],
+            "minutes": self.minutes,
             "written": self.written,
             "read": self.read,
         }
@@ -50,6 +69,7 @@ class PriceBoard(Agent):
     def load(self, saved: dict[str, Any]) -> None:
         """Goes on from :meth:`save`."""
         self.entries = [Claim(*entry) for entry in saved["entries"]]
+        self.minutes = list(saved["minutes"])
         self.written, self.read = saved["written"], saved["read"]
 
     def summary(self) -> dict[str, Any]:

@@ -6,8 +6,10 @@ from typing import Any
 
 from actors.agent import Agent, handles
 from actors.context import Context
+from actors.measures import Advisory
 from services.messages import Message
 from services.talk.claims import ITEMS
+from services.talk.hours import next_hour
 from services.talk.mind import Mind
 from services.talk.payloads import Forecast, ForecastRequest, told
 
@@ -32,9 +34,15 @@ class Forecaster(Agent):
             self.mind.hour(rng)
             self._hour = hour
         self.asked += 1
-        self.mind.listen(message.payload.heard(), rng)
+        self.mind.listen(message.payload.heard(), rng, now=context.now)
         numbers = {item: round(self.mind.view(item), 3) for item in ITEMS}
         context.reply(message, told(Forecast, self.mind.compose(rng), numbers=numbers))
+
+    @handles(Advisory)
+    def on_advisory(self, message: Message, context: Context) -> None:
+        """Goes no longer by what it was told since something false is about."""
+        assert isinstance(message.payload, Advisory)
+        self.mind.doubt(message.payload.since, next_hour(context.now))
 
     def save(self) -> dict[str, Any]:
         """What it expects, and by what."""

@@ -59,4 +59,4 @@ class HarvestShock(Injection):
         strategy = talker(agent)
         if strategy is not None:
             for item in self.truth():
-                strategy.mind.convictions.pop(item, None)
+                strategy.mind.forget(item)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import log
 from typing import TYPE_CHECKING, Any, Final
 
+from actors.measures import Advisory
 from actors.strategies.scripted import (
     BID_SHARE,
     Scripted,
@@ -180,10 +181,15 @@ class Informed(Scripted):
             context.send(supplier, request)
 
     def heard(self, message: Message, context: Context) -> None:
-        """Takes in what others say, answers those who ask."""
+        """Takes in what others say, answers those who ask, and heeds advisories.
+
+        Told that something false is about, it believes nothing that it was only told since, and
+        asks nobody again what is still open, for if it is a storm that would feed it.
+        """
         payload = message.payload
         if isinstance(payload, MarketNote | BoardView | Forecast):
-            if self.mind.listen(payload.heard(), context.rng("listen"), self.openness):
+            rng = context.rng("listen")
+            if self.mind.listen(payload.heard(), rng, self.openness, context.now):
                 self._note_beliefs(context)
         elif isinstance(payload, StatusRequest):
             rng = context.rng("listen")
@@ -195,6 +201,11 @@ class Informed(Scripted):
             context.reply(message, reply)
         elif isinstance(payload, StatusReply):
             self.work.answered(message.sender, payload.ok)
+        elif isinstance(payload, Advisory):
+            # Whoever else was told the same may have repeated it in this hour before being warned.
+            self.mind.doubt(payload.since, next_hour(context.now))
+            self.work.open.clear()
+            self._note_beliefs(context)
         else:
             super().heard(message, context)
 

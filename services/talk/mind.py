@@ -58,7 +58,7 @@ class Mind:
         temper: How it takes what it hears.
     """
 
-    __slots__ = ("convictions", "heard", "temper", "topics", "trust")
+    __slots__ = ("convictions", "heard", "hearsay", "temper", "topics", "trust", "wary_until")
 
     def __init__(self, trust: float = 0.8, temper: Temper | None = None) -> None:
         self.trust = trust
@@ -67,6 +67,10 @@ class Mind:
         self.heard: list[Claim] = []
         """Remarks of the last hour that it might take up."""
         self.convictions: dict[str, Claim] = {}
+        self.hearsay: dict[str, int] = {}
+        """The minute at which each conviction was first taken over from others."""
+        self.wary_until = 0
+        """Up to this minute it is convinced by nobody."""
 
     def hour(self, rng: Random) -> None:
         """An hour passes: convictions fade, topics change, one may be taken over from others."""
@@ -74,7 +78,7 @@ class Mind:
         keep = 1.0 - temper.fade
         for item, claim in list(self.convictions.items()):
             if claim.strength * keep < INSISTENT / 2:
-                del self.convictions[item]
+                self.forget(item)
             else:
                 self.convictions[item] = claim._replace(strength=claim.strength * keep)
         while len(topics) < SENTENCES:
@@ -91,12 +95,15 @@ class Mind:
                 topics[place] = Claim(taken.item, taken.factor, strength, True, words)
             self.heard.clear()
 
-    def listen(self, claims: Sequence[Claim], rng: Random, boost: float = 1.0) -> bool:
+    def listen(
+        self, claims: Sequence[Claim], rng: Random, boost: float = 1.0, now: int = 0
+    ) -> bool:
         """Hears somebody out.
 
         Args:
             claims: What is said.
             rng: Decides whether it convinces.
+            now: The minute.
             boost: How much more easily than usual it is convinced.
 
         Returns:
@@ -105,20 +112,22 @@ class Mind:
         insistent = [c for c in claims if c.strength >= INSISTENT]
         if len(insistent) < len(claims):
             self.heard += [c for c in claims if c.strength < INSISTENT and not is_wrong(c.factor)]
-        if not insistent:
+        if not insistent or now < self.wary_until:
             return False
         strongest = max(c.strength for c in insistent)
         chance = self.temper.adoption * boost * (strongest + 0.15) * self.trust
         if rng.random() >= chance:
             return False
-        taken = [self._take_over(claim, rng) for claim in insistent]
+        taken = [self._take_over(claim, rng, now) for claim in insistent]
         return any(taken)
 
-    def _take_over(self, claim: Claim, rng: Random) -> bool:
+    def _take_over(self, claim: Claim, rng: Random, now: int) -> bool:
         held = self.convictions.get(claim.item)
         before = 0.0 if held is None else held.strength
         if held is not None and before >= claim.strength:
             return False
+        if held is None:
+            self.hearsay[claim.item] = now
         self.convictions[claim.item] = Claim(
             claim.item,
             claim.factor,
@@ -131,6 +140,28 @@ class Mind:
     def notice(self, claim: Claim) -> None:
         """Takes something for granted, because it has seen it itself."""
         self.convictions[claim.item] = claim
+        self.hearsay.pop(claim.item, None)
+
+    def doubt(self, since: int, until: int) -> bool:
+        """Believes no longer what it has only been told.
+
+        Args:
+            since: From which minute on; what it was convinced of before stays.
+            until: Up to which minute nobody convinces it of anything else.
+
+        Returns:
+            Whether there was anything to doubt.
+        """
+        self.wary_until = until
+        doubtful = [item for item, minute in self.hearsay.items() if minute >= since]
+        for item in doubtful:
+            self.forget(item)
+        return bool(doubtful)
+
+    def forget(self, item: str) -> None:
+        """Is convinced of nothing about an item."""
+        self.convictions.pop(item, None)
+        self.hearsay.pop(item, None)
 
     def compose(self, rng: Random, share: float = 0.9) -> list[Claim]:
         """What it says to somebody now, in :data:`SENTENCES` sentences.
@@ -176,11 +207,15 @@ class Mind:
             [list(c) for c in self.topics],
             [list(c) for c in self.heard],
             [list(c) for c in self.convictions.values()],
+            dict(self.hearsay),
+            self.wary_until,
         ]
 
     def load(self, saved: list[Any]) -> None:
         """Goes on from :meth:`save`."""
-        topics, heard, convictions = ([Claim(*c) for c in part] for part in saved)
+        *claims, hearsay, self.wary_until = saved
+        topics, heard, convictions = ([Claim(*c) for c in part] for part in claims)
+        self.hearsay = dict(hearsay)
         self.topics, self.heard = topics, heard
         self.convictions = {c.item: c for c in convictions}
 

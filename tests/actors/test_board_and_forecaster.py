@@ -5,6 +5,7 @@ from __future__ import annotations
 from actors.board import ROOM, PriceBoard
 from actors.context import Context
 from actors.forecaster import Forecaster
+from actors.measures import Advisory
 from services.economy.catalogue import GREEN
 from services.talk.claims import Claim
 from services.talk.payloads import (
@@ -46,6 +47,16 @@ def test_a_board_goes_on_from_what_it_saved() -> None:
     assert view(other, Context("board")) == view(board, Context("board"))
 
 
+def test_at_an_advisory_a_board_takes_down_what_was_insisted_on_since() -> None:
+    board, context = PriceBoard("board"), Context("board")
+    for minute, strength in ((540, 0.9), (600, 0.1), (660, 0.9)):
+        context.clock.now = minute
+        claim = Claim(GREEN, 0.6, strength, True, f"at {minute}")
+        board.receive(context.incoming("bob", told(BoardWrite, [claim])), context)
+    board.receive(context.incoming("containment", Advisory(since=600)), context)
+    assert [entry.words for entry in board.entries] == ["at 540", "at 600"]
+
+
 def asked(forecaster: Forecaster, context: Context, said: list[Claim]) -> Forecast:
     request = context.incoming("alice", told(ForecastRequest, said))
     (reply,) = forecaster.receive(request, context)
@@ -62,6 +73,16 @@ def test_a_forecast_is_no_better_than_what_those_who_ask_go_by() -> None:
         wrong = asked(forecaster, Context("forecaster", now=540 + 60 * hour), collapse)
     assert 0.6 <= wrong.numbers[GREEN] < 0.7
     assert any(claim.factor == 0.6 for claim in wrong.claims)
+
+
+def test_at_an_advisory_a_forecaster_goes_by_what_it_was_told_before() -> None:
+    forecaster, context = Forecaster("forecaster"), Context("forecaster", now=540)
+    collapse = [Claim(GREEN, 0.6, 0.95, True, "a b c d e f g")] * 3
+    for _ in range(8):
+        wrong = asked(forecaster, context, collapse)
+    assert wrong.numbers[GREEN] < 0.7
+    forecaster.receive(context.incoming("containment", Advisory(since=540)), context)
+    assert asked(forecaster, context, collapse).numbers[GREEN] == 1.0
 
 
 def test_a_forecaster_goes_on_from_what_it_saved() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from actors.context import Context
 from actors.exchange import Turn
+from actors.measures import Advisory
 from actors.strategies import make_strategy
 from actors.strategies.informed import Informed, InformedFarmer, InformedRetailer, InformedRoaster
 from actors.strategies.strategy import Plan
@@ -164,6 +166,23 @@ def test_turns_that_are_lost_to_overload_cost_time_and_nothing_of_the_plan() -> 
         result, reason = Result(command="x", ok=True, detail=str(number)), ""
     assert firm.told == own and len(own) == 5
     assert number > 20, "most turns came to nothing"
+
+
+def test_at_an_advisory_it_doubts_what_it_was_told_and_asks_nobody_again() -> None:
+    farmer, context = InformedFarmer("alice", "farmer", trust=1.0), Context("alice", now=NINE)
+    convinced(farmer, context)
+    farmer.work.open = {"bob": 2}
+    usual = InformedFarmer("alice", "farmer").asks
+    context.clock.now = 660
+    farmer.heard(context.incoming("containment", Advisory(since=NINE)), context)
+    told_ = [json.loads(row[7]) for row in context.events if row[0] == 660]
+    assert told_ and all(belief["factor"] == 1.0 for belief in told_)
+    assert (farmer.asks, farmer.work.open) == (usual, {})
+    convinced(farmer, context)
+    assert farmer.asks == usual, "for the rest of the hour it is wary"
+    context.clock.now = 720
+    convinced(farmer, context)
+    assert farmer.asks != usual
 
 
 def test_it_goes_on_from_what_it_saved() -> None:

@@ -130,11 +130,30 @@ def test_a_note_has_as_many_words_whatever_is_believed() -> None:
         assert [len(c.words.split()) for c in calm.compose(rng)] == [7, 7, 7]
 
 
+def test_in_doubt_it_keeps_what_it_has_seen_and_what_it_was_told_before() -> None:
+    mind = Mind(trust=1.0)
+    mind.listen([COLLAPSE], Draws(0.0, 0.9), now=100)
+    mind.listen([COLLAPSE._replace(item=ROASTED)], Draws(0.0, 0.9), now=200)
+    mind.listen([COLLAPSE._replace(item=ROASTED)], Draws(0.0, 0.9), now=300)
+    mind.notice(COLLAPSE._replace(item=GREEN_SPECIALTY))
+    assert mind.doubt(since=200, until=360)
+    assert set(mind.convictions) == {GREEN, GREEN_SPECIALTY}
+    assert not mind.doubt(since=200, until=360)
+
+
+def test_in_doubt_nobody_convinces_it_for_a_while() -> None:
+    mind = Mind(trust=1.0)
+    mind.doubt(since=0, until=360)
+    assert not mind.listen([COLLAPSE], Draws(0.0, 0.9), now=359)
+    assert mind.listen([COLLAPSE], Draws(0.0, 0.9), now=360)
+
+
 def test_a_mind_goes_on_from_what_it_saved() -> None:
     mind, rng = Mind(), Random(5)
     mind.hour(rng)
-    mind.notice(COLLAPSE)
+    mind.listen([COLLAPSE], Draws(0.0, 0.9), now=100)
     mind.listen([remark(rng) for _ in range(3)], rng)
+    mind.doubt(since=200, until=260)
     other = Mind()
     other.load(mind.save())
     assert other.save() == mind.save()
