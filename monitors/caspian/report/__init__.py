@@ -6,10 +6,10 @@
     write_page(folder / "monitor.html", collect(run, graph, seen))
 """
 
+from monitors.caspian.attribution import Strength
 from monitors.caspian.report.collecting import collect, noted
 from monitors.caspian.report.data import Monitoring
 from monitors.caspian.report.page import render, write_page
-from monitors.caspian.report.strengths import Strength, strengths
 
 __all__ = [
     "Monitoring",
@@ -17,6 +17,5 @@ __all__ = [
     "collect",
     "noted",
     "render",
-    "strengths",
     "write_page",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from monitors.caspian.alert import CascadeReport
+from monitors.caspian.attribution import Strength
 from monitors.caspian.events import TickEvents
 from monitors.caspian.feed.offline import Seen
 from monitors.caspian.feed.rows import TICK_MINUTES
@@ -25,7 +26,6 @@ from monitors.caspian.report.data import (
     Taken,
     Truth,
 )
-from monitors.caspian.report.strengths import Strength
 from services.messages import MINUTES_PER_DAY
 from services.runs import Run
 from services.runs.bodies import body_of
@@ -57,7 +57,7 @@ def collect(
         run: The run.
         graph: Who can reach whom in it.
         seen: What a monitor said, tick by tick (`watch_run`, or `noted` for one in the league).
-        strengths: For each cascade's id the edges with an excess (`strengths`).
+        strengths: For each cascade's id the edges with an excess (`Caspian.strengths`).
         describe: The group (town) and the kind (role) of an agent.
         infected: The minute at which each agent was really infected.
         dropped: Input that could not be used, by reason (`Joiner.dropped` and `Caspian.dropped`).
