@@ -174,8 +174,9 @@ class Informed(Scripted):
 
     def _enquire(self, supplier: str, much: float, context: Context) -> None:
         rng, attempt = context.rng("talk"), self.work.open.get(supplier, 0)
-        often = REPEATS if attempt else ENQUIRIES
-        for _ in range(_times(often * much, rng.random())):
+        # Who is in the mood to ask more does not insist more on what is open.
+        often = REPEATS * self.rate if attempt else ENQUIRIES * much
+        for _ in range(_times(often, rng.random())):
             figures = self.work.figures(rng)
             request = StatusRequest.trusted(**figures, attempt=attempt, units=UNITS[attempt])
             context.send(supplier, request)

@@ -84,11 +84,13 @@ def bench(table: Bench, seeds: int, sizes: Sequence[int], kinds: Sequence[str]) 
     """All kinds in all sizes."""
     for firms in sizes:
         without = [play(config_of(firms, seed, None)) for seed in range(seeds)]
-        wrong = sum(p.harm.wrong_hours + p.harm.overloaded_hours for p in without)
-        table.add(
-            "injections", f"{firms} firms, nothing done: wrong or overloaded hours", wrong, ""
-        )
+        calm = f"{firms} firms, nothing done"
+        hours = [float(p.harm.wrong_hours + p.harm.overloaded_hours) for p in without]
+        table.add("injections", f"{calm}: wrong belief or overload", hours, "firm-hours")
+        earned = [sum(p.income.values()) for p in without]
+        table.add("injections", f"{calm}: net income, all firms", earned, "$")
         for kind in kinds:
+            print(f"  {firms} firms, {kind} ...", flush=True)
             pairs = [
                 (before, play(config_of(firms, seed, kind))) for seed, before in enumerate(without)
             ]
