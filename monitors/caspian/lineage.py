@@ -17,6 +17,7 @@ by a median of two ticks.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from monitors.caspian.possibility import PossibilityGraph
 from monitors.caspian.recent import Window
-from monitors.caspian.scoring import Floats, sums
+from monitors.caspian.scoring import Floats, Groups, sums
 from monitors.caspian.settings import Settings
 
 CANDIDATES: Final = 48
@@ -59,14 +60,11 @@ def trace(graph: PossibilityGraph, window: Window, settings: Settings) -> Lineag
     later = _best_from(since - settings.lineage_cost)
     by_itself = since[:, :ticks].max(axis=1)
     order = np.lexsort((np.arange(len(graph)), -by_itself))[:CANDIDATES]
-    hot = window.z > settings.lineage_floor
-    source = graph.source[window.edge[hot]].astype(np.intp)
-    target = graph.target[window.edge[hot]].astype(np.intp)
-    bounds = np.searchsorted(window.place[hot], np.arange(ticks + 1)).tolist()
+    exposures = _exposures(graph, window, ticks, settings.lineage_floor)
     found: list[tuple[float, int, int]] = []
     for begin in range(0, len(order), _TOGETHER):
         origins = order[begin : begin + _TOGETHER]
-        earliest = _sweep(origins, source, target, bounds, len(graph))
+        earliest = _sweep(origins, exposures, len(graph))
         total = np.take_along_axis(later, earliest.reshape(len(graph), -1), axis=1).sum(axis=0)
         total = total.reshape(len(origins), ticks)
         own = later[origins][:, :ticks]
@@ -76,7 +74,7 @@ def trace(graph: PossibilityGraph, window: Window, settings: Settings) -> Lineag
             found.append((-float(likelihood[onset]), agent, onset))
     found.sort()
     _, origin, onset = found[0]
-    earliest = _sweep(np.array([origin]), source, target, bounds, len(graph))[:, 0, onset]
+    earliest = _sweep(np.array([origin]), exposures, len(graph))[:, 0, onset]
     infected = _times(since - settings.lineage_cost, earliest)
     infected[origin] = onset
     return Lineage([(agent, -worse) for worse, agent, _ in found], onset, infected)
@@ -102,32 +100,52 @@ def _best_from(gain: Floats) -> Floats:
     return best
 
 
-def _sweep(
-    origins: NDArray[np.intp],
-    source: NDArray[np.intp],
-    target: NDArray[np.intp],
-    bounds: list[int],
-    nodes: int,
-) -> NDArray[np.int16]:
+class _Exposures(NamedTuple):
+    """The events of a tick that can have infected their targets, sorted by target."""
+
+    sources: NDArray[np.intp]
+    """(H,)"""
+    targets: NDArray[np.intp]
+    """(G,) each once."""
+    starts: NDArray[np.intp]
+    """(G,) where each target's events begin."""
+
+
+def _exposures(
+    graph: PossibilityGraph, window: Window, ticks: int, floor: float
+) -> list[_Exposures]:
+    hot = np.flatnonzero(window.z > floor)
+    target = graph.target[window.edge[hot]].astype(np.intp)
+    order = np.lexsort((target, window.place[hot]))
+    hot, target = hot[order], target[order]
+    source = graph.source[window.edge[hot]].astype(np.intp)
+    bounds = np.searchsorted(window.place[hot], np.arange(ticks + 1)).tolist()
+    found = []
+    for begin, end in pairwise(bounds):
+        runs = Groups.of(target[begin:end])
+        found.append(_Exposures(source[begin:end], runs.keys, runs.starts[:-1]))
+    return found
+
+
+def _sweep(origins: NDArray[np.intp], exposures: list[_Exposures], nodes: int) -> NDArray[np.int16]:
     """(N, origins, ticks) the earliest tick of infection, by origin and first tick.
 
     Args:
         origins: The agents tried.
-        source: (H,) sources of the events with high scores, by tick.
-        target: (H,)
-        bounds: (ticks + 1,) where each tick's events begin.
+        exposures: By tick.
         nodes: How many agents there are.
     """
-    ticks = len(bounds) - 1
-    never = ticks + 1
+    ticks = len(exposures)
+    never = np.int16(ticks + 1)
     earliest = np.full((nodes, len(origins), ticks), never, np.int16)
     earliest[origins, np.arange(len(origins))] = np.arange(ticks)
-    for tick in range(ticks):
-        here = slice(bounds[tick], bounds[tick + 1])
+    for tick, (sources, targets, starts) in enumerate(exposures):
+        if not len(sources):
+            continue
         # Who is infected in a tick sends it on from the next: so the order within does not matter.
-        for sender, hearer in zip(source[here].tolist(), target[here].tolist(), strict=True):
-            reached = np.where(earliest[sender] <= tick, tick + 1, never)
-            np.minimum(earliest[hearer], reached, out=earliest[hearer])
+        reached = np.where(earliest[sources] <= tick, np.int16(tick + 1), never)
+        first = np.minimum.reduceat(reached, starts, axis=0)
+        earliest[targets] = np.minimum(earliest[targets], first)
     return earliest
 
 
