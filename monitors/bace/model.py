@@ -64,9 +64,10 @@ class RegionCells(nn.Module):  # type: ignore[misc]
     def step(self, prepared: Tensor, state: Tensor) -> Tensor:
         """One step: gates (N, B, 3 width) and state (N, B, width) to the next state."""
         gates = torch.baddbmm(self.state_bias, state, self.of_state)
-        split = 2 * self.width
-        reset, update = torch.sigmoid(prepared[..., :split] + gates[..., :split]).chunk(2, -1)
-        new = torch.tanh(prepared[..., split:] + reset * gates[..., split:])
+        widths = (2 * self.width, self.width)
+        (two, third), (two_more, third_more) = prepared.split(widths, -1), gates.split(widths, -1)
+        reset, update = torch.sigmoid(two + two_more).chunk(2, -1)
+        new = torch.tanh(third + reset * third_more)
         return new + update * (state - new)
 
 
@@ -158,10 +159,11 @@ class Forecaster(nn.Module):  # type: ignore[misc]
         batch, regions, channels, ticks = x.shape
         inputs = x.permute(1, 3, 0, 2).reshape(regions, ticks * batch, channels)
         prepared = self.encoder.prepare(inputs).view(regions, ticks, batch, -1)
+        # Taken apart at once: taken out one by one, each tick's gradient is as large as all.
         state = x.new_zeros(regions, batch, self.form.width)
         states = []
-        for tick in range(ticks):
-            state = self.encoder.step(prepared[:, tick], state)
+        for tick in prepared.unbind(1):
+            state = self.encoder.step(tick, state)
             states.append(state)
         encoded = functional.layer_norm(
             torch.stack(states, dim=2), (self.form.width,), self.norm_scale, self.norm_shift
@@ -182,13 +184,14 @@ class Forecaster(nn.Module):  # type: ignore[misc]
 
     def _attend(self, state: Tensor, memory: Tensor) -> Tensor:
         """What the decoder looks at: (N, B, projection)."""
-        query = (state @ self.query)[..., None]
-        scores = (memory @ query).squeeze(-1) * torch.exp(-self.log_temperature)
+        # Sums of products: a thousand products of tiny matrices would take three times as long.
+        query = (state @ self.query)[..., None, :]
+        scores = (memory * query).sum(-1) * torch.exp(-self.log_temperature)
         weights = torch.softmax(scores, dim=-1)
         if self.training and self.form.dropout:
             kept = torch.rand(weights.shape, generator=self._generator) >= self.form.dropout
             weights = weights * kept / (1 - self.form.dropout)
-        return (weights[..., None, :] @ memory).squeeze(-2)
+        return (weights[..., None] * memory).sum(-2)
 
 
 def _uniform(generator: torch.Generator, bound: float, *shape: int) -> nn.Parameter:
