@@ -32,6 +32,8 @@ from services.runs.bodies import body_of
 
 MOST_EDGES: Final = 2_000
 """Edges of the graph that are drawn; the busiest go first."""
+LEAST_EXCESS: Final = 1.0
+"""Of an edge that is shown: its scores since the onset are two deviations above the usual."""
 MOST_CHARACTERS: Final = 600
 """Of a message's words."""
 _NO_FIGURES: Final = ("tick", "events", "score", "sampled", "alarm")
@@ -198,6 +200,8 @@ def _alerts(
 def _infected(strengths: Sequence[Strength]) -> tuple[Edge, ...]:
     best: dict[tuple[str, str], Strength] = {}
     for one in strengths:
+        if one.weight < LEAST_EXCESS:
+            continue
         pair = one.source, one.target
         if pair not in best or one.weight > best[pair].weight:
             best[pair] = one

@@ -1,6 +1,7 @@
 // The message graph: towns as circles, agents on them, and where the cascade seems to have gone.
 
 const WEB = { width: 1120, height: 700 };
+const NAMED = 60; // agents up to which all are named; of more, those that matter
 
 // Where each agent stands: groups on an ellipse, their members on a circle each.
 function layout() {
@@ -15,10 +16,11 @@ function layout() {
     const alone = names.length === 1;
     const angle = (g / names.length) * 2 * Math.PI - Math.PI / 2;
     const reach = alone ? 0 : 1;
-    const cx = WEB.width / 2 + reach * Math.cos(angle) * WEB.width * 0.31;
-    const cy = WEB.height / 2 + 8 + reach * Math.sin(angle) * WEB.height * 0.27;
-    const most = alone ? 270 : Math.min(155, 620 * Math.sin(Math.PI / Math.max(2, names.length)) * 0.5);
-    const r = Math.max(34, Math.min(most, 26 + 620 * Math.sqrt(members.length / total) / Math.max(2, names.length)));
+    const bare = total > NAMED;
+    const cx = WEB.width / 2 + reach * Math.cos(angle) * WEB.width * (bare ? 0.36 : 0.31);
+    const cy = WEB.height / 2 + 8 + reach * Math.sin(angle) * WEB.height * (bare ? 0.38 : 0.27);
+    const most = alone ? 270 : bare ? 0.8 * WEB.height * 0.4 * Math.sin(Math.PI / names.length) + 14 : 155;
+    const r = Math.max(22, Math.min(most, 26 + 620 * Math.sqrt(members.length / total) / Math.max(2, names.length)));
     members.forEach((node, i) => {
       const turn = (i / members.length) * 2 * Math.PI - Math.PI / 2;
       places.set(node.name, { x: cx + r * Math.cos(turn), y: cy + r * Math.sin(turn), turn, node });
@@ -66,18 +68,22 @@ class Web {
     const most = Math.max(1e-9, ...infected.map((e) => e.weight));
     for (const edge of data.edges) this.way(root, places, edge, "way", null);
     for (const edge of infected.slice(0, 300).reverse()) {
-      this.way(root, places, edge, "spread", { "stroke-width": (1 + 4.5 * edge.weight / most).toFixed(2), "marker-end": "url(#tip)" });
+      const part = edge.weight / most;
+      this.way(root, places, edge, "spread", {
+        "stroke-width": (0.8 + 4.7 * part * part).toFixed(2), "marker-end": "url(#tip)", style: { opacity: (0.25 + 0.6 * part).toFixed(2) },
+      });
     }
     for (const spine of this.alert ? this.alert.report.spines : []) {
       for (let i = 0; i + 1 < spine.path.length; i++) {
         this.way(root, places, { source: spine.path[i], target: spine.path[i + 1], channel: spine.channel }, "spine", {});
       }
     }
-    const touched = new Set(infected.flatMap((e) => [e.source, e.target]));
+    const touched = new Set(infected.filter((e) => e.weight >= most / 3).flatMap((e) => [e.source, e.target]));
+    const onSpine = new Set((this.alert ? this.alert.report.spines : []).flatMap((s) => s.path));
     const role = new Map();
     if (this.alert) for (const r of [...ROLES].reverse()) if (best(this.alert.report[r])) role.set(best(this.alert.report[r]), r);
     const truth = this.truth();
-    for (const { x, y, turn, node } of places.values()) this.agent(root, x, y, turn, node, role.get(node.name), touched, truth.get(node.name));
+    for (const { x, y, turn, node } of places.values()) this.agent(root, x, y, turn, node, role.get(node.name), touched, truth.get(node.name), onSpine);
     this.root = root;
     this.box.replaceChildren(root);
     this.list(infected);
@@ -116,7 +122,7 @@ class Web {
     }, svg("title", {}, said)));
   }
 
-  agent(root, x, y, turn, node, role, touched, truth) {
+  agent(root, x, y, turn, node, role, touched, truth, onSpine) {
     const service = ["board", "forecaster"].includes(node.kind);
     const plain = !role && !touched.has(node.name) && !truth;
     const said = [node.name, node.kind, role ? "suspected " + role : "", truth ? "really the " + listed(truth) : "",
@@ -125,11 +131,11 @@ class Web {
       class: ["agent", role, touched.has(node.name) ? "touched" : "", service ? "service" : "", plain ? "plain" : ""].filter(Boolean).join(" "),
       tabindex: "0", role: "img", "aria-label": said, "data-name": node.name,
     }, svg("title", {}, said));
-    const r = role ? 11 : 6;
+    const r = role ? 11 : data.nodes.length > 300 ? 3.5 : data.nodes.length > NAMED ? 5 : 6;
     if (truth) group.append(svg("circle", { class: "truth", cx: x, cy: y, r: r + 5 }));
     group.append(svg("circle", { class: "dot", cx: x, cy: y, r }));
     if (role) group.append(svg("text", { class: "letter", x, y: y + 4.3 }, LETTERS[role]));
-    if (data.nodes.length <= 120 || !plain) {
+    if (data.nodes.length <= NAMED || role || truth || onSpine.has(node.name)) {
       const [ox, oy] = [Math.cos(turn), Math.sin(turn)];
       const anchor = ox > 0.25 ? "start" : ox < -0.25 ? "end" : "middle";
       const [tx, ty] = [x + ox * (r + 9), y + oy * (r + 11) + 4];

@@ -80,12 +80,15 @@ def test_evidence_is_shown_with_its_words_in_the_order_of_the_report(tmp_path):
 
 def test_an_edge_is_shown_with_its_strongest_channel(tmp_path):
     strengths = [
-        Strength("farm", "mill", "mem", 3, 1.0),
+        Strength("farm", "mill", "mem", 3, 1.5),
+        Strength("mill", "cafe", "comm", 3, 0.9),  # no more than chance
         Strength("farm", "mill", "comm", 5, 2.0),
         Strength("mill", "farm", "comm", 5, 3.0),
     ]
     run = written(tmp_path / "run")
-    found = collect(run, mesh("farm", "mill"), seen(report()), strengths={"cascade-1": strengths})
+    found = collect(
+        run, mesh("farm", "mill", "cafe"), seen(report()), strengths={"cascade-1": strengths}
+    )
     assert [(e.source, e.channel, e.weight) for e in found.alerts[0].infected] == [
         ("mill", "comm", 3.0),
         ("farm", "comm", 2.0),
