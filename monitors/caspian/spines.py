@@ -73,9 +73,9 @@ _Found = tuple[float, tuple[int, ...]]
 
 
 def _maximal(ranked: list[tuple[int, _Found]]) -> list[tuple[int, _Found]]:
-    """Without the paths that another one goes on from at the same width."""
-    longer = {(width, taken[:-1]) for _, (width, taken) in ranked}
-    return [item for item in ranked if item[1] not in longer]
+    """Without the paths that another one goes on from: what matters is how far it has come."""
+    longer = {taken[:-1] for _, (_, taken) in ranked}
+    return [item for item in ranked if item[1][1] not in longer]
 
 
 def _weights(window: Window, drift: float) -> tuple[NDArray[np.intp], Floats, NDArray[np.int64]]:

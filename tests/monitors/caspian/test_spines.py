@@ -35,7 +35,12 @@ LINE = graph_of("ab", "bc", "cd")
 
 def test_a_path_is_as_wide_as_its_narrowest_edge() -> None:
     rows = [(0, "a", "b", 4.0, 0), (1, "b", "c", 3.0, 0), (2, "c", "d", 5.0, 0)]
-    assert found(LINE, rows, "a") == [("ab", 3.0, 0), ("abcd", 2.0, 0)]
+    assert found(LINE, rows, "a") == [("abcd", 2.0, 0)]
+
+
+def test_a_path_that_another_goes_on_from_is_not_named_by_itself() -> None:
+    rows = [(0, "a", "b", 5.0, 0), (1, "b", "c", 1.5, 0)]
+    assert [path for path, _, _ in found(LINE, rows, "a")] == ["abc"]
 
 
 def test_of_two_ways_the_wider_is_taken() -> None:
