@@ -127,6 +127,22 @@ def recording_of(runs: Sequence[Run], view: View = DAILY) -> tuple[Recording, in
     return recording.blocks(view.block_days * int(active.sum())), int(active.sum())
 
 
+def message_edges(runs: Sequence[Run]) -> set[tuple[str, str]]:
+    """Who has told whom anything, as :func:`monitors.bace.compare.compare` takes it.
+
+    A letter counts for its author, though an exchange hands it over; the exchanges' own turns and
+    answers do not count.
+    """
+    edges: set[tuple[str, str]] = set()
+    for run in runs:
+        exchanges = {agent for _, _, agent, *_ in run.rows("events", "kind = 'action'")}
+        for _, _, sender, _, recipient, _, kind, *_, body in run.rows("messages"):
+            author = json.loads(body)["author"] if kind == "letter" else sender
+            if author not in exchanges:
+                edges.add((author, recipient))
+    return edges
+
+
 def _one_configuration(runs: Sequence[Run]) -> None:
     varying = ("seed", "days", "placement", "hosts", "name")
     rest = [{k: v for k, v in run.manifest.config.items() if k not in varying} for run in runs]

@@ -1,3 +1,4 @@
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from monitors.bace.league import (
     View,
     analyse_runs,
     festival_days,
+    message_edges,
     recording_of,
 )
 from monitors.bace.signals import Refused, stabilised
@@ -174,15 +176,30 @@ def test_a_festival_may_be_configured(tmp_path: Path) -> None:
     assert np.flatnonzero(contexts(run) == FESTIVAL).tolist() == [2, 3]
 
 
-def test_a_day_is_short_if_so_many_shelves_are_empty(run: Run) -> None:
-    # The retailer sells what it has at the start and never gets more.
-    shelves = [
-        body.count('"roasted_coffee_kg":0')
-        for *_, body in run.rows("metrics", "agent = 'retailer_A'")
-    ]
-    assert len(shelves) == 20
-    assert contexts(run)[-1] == SHORTAGE
-    assert (contexts(run, empty_shelves=1.1) == NORMAL).all()
+def test_a_day_is_short_if_nine_of_ten_shelves_are_empty_in_the_evening(standard: Run) -> None:
+    # Two retailers with two shelves each: all four must be empty.
+    stocks: dict[int, list[int]] = {}
+    for day, _, body in standard.rows("metrics", "agent LIKE 'retailer%'"):
+        stocks.setdefault(day, []).append(sum(json.loads(body)["stock"].values()))
+    short = {day for day, kilograms in stocks.items() if not any(kilograms)} - set(range(40, 54))
+    assert 0 < len(short) < 46
+    assert set(np.flatnonzero(contexts(standard) == SHORTAGE)) == short
+    assert not (contexts(standard, empty_shelves=1.1) == SHORTAGE).any()
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def test_the_edges_of_the_traffic_are_who_wrote_to_whom(standard: Run) -> None:
+    edges = message_edges([standard])
+    # Letters are handed over by the exchange, but it is the author who speaks.
+    assert ("retailer_A", "roaster_A") in edges
+    assert not any(sender.startswith("exchange") for sender, _ in edges)
+
+
+def test_a_command_is_told_to_the_exchange_and_nobody_else(run: Run) -> None:
+    edges = message_edges([run])
+    assert {recipient for sender, recipient in edges if sender == LEADER} == {"exchange"}
 
 
 # ---- refusals ------------------------------------------------------------------------------------
