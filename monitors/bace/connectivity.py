@@ -14,7 +14,7 @@ seconds to minutes, so not on the message path), and hands the outcome back::
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,10 +22,15 @@ import numpy as np
 
 from monitors.bace.analysis import AnalysisSettings, analyse
 from monitors.bace.graph import InfluenceGraph
-from monitors.bace.signals import Recording, Refused, Trial
+from monitors.bace.signals import Recording, Refused, Trial, stabilised
 from services.errors import HanseError
+from services.messages import MINUTES_PER_DAY
+from services.talk.hours import FIRST_HOUR, LAST_HOUR
 
 VERSION: Final = 1
+WORKING_HOURS: Final = LAST_HOUR - FIRST_HOUR + 1
+TRAFFIC: Final = ("sent", "received")
+"""The channels of :func:`traffic`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,35 @@ def refit(job: Job) -> Outcome:
     return Outcome(job.number, tuple(found.graphs.values()))
 
 
+def working_tick(minute: int) -> int | None:
+    """The working hour of a minute, counted without the nights between; None outside of them.
+
+    With it as the number of a tick a night ends no trial, and a period of :data:`WORKING_HOURS`
+    takes the day's rhythm out.
+    """
+    day, rest = divmod(minute, MINUTES_PER_DAY)
+    hour = rest // 60
+    if not FIRST_HOUR <= hour <= LAST_HOUR:
+        return None
+    return day * WORKING_HOURS + hour - FIRST_HOUR
+
+
+def traffic(rows: Iterable[Sequence[Any]], nodes: Sequence[str]) -> np.ndarray:
+    """How many messages each node has sent and received, variance-stabilised; float64 (N, 2).
+
+    Args:
+        rows: The messages of a tick, with the columns of the log's table.
+        nodes: Whose are counted.
+    """
+    place = {node: n for n, node in enumerate(nodes)}
+    counts = np.zeros((len(place), len(TRAFFIC)))
+    for _, _, sender, _, recipient, *_ in rows:
+        for column, agent in enumerate((sender, recipient)):
+            if agent in place:
+                counts[place[agent], column] += 1
+    return stabilised(counts)
+
+
 class ConnectivityMonitor:
     """Keeps the last ticks of every context and what was found in them.
 
@@ -121,7 +155,8 @@ class ConnectivityMonitor:
         """Takes in one tick.
 
         Args:
-            tick: Its number, larger than the last one's; where numbers are missing a trial ends.
+            tick: Its number, larger than the last one's; where numbers are missing a trial ends
+                (so hours are best numbered by :func:`working_tick`).
             values: float (N, C); NaN or infinite where nothing was measured.
             context: Its context.
         """

@@ -12,7 +12,10 @@ from monitors.bace.connectivity import (
     ConnectivitySettings,
     Outcome,
     refit,
+    traffic,
+    working_tick,
 )
+from monitors.bace.signals import stabilised
 from services.errors import HanseError
 from tests.monitors.bace.test_analysis import settings as small
 from tests.monitors.bace.test_graph import edge, graph
@@ -134,6 +137,24 @@ def test_it_finds_who_drives_whom() -> None:
     # Two of twelve possible edges: the ranks of the other ten are chance in every half.
     assert found.state in ("published", "partial")
     assert {(e.source, e.target) for e in found.edges[:2]} == {("a", "b"), ("c", "d")}
+
+
+# ---- what it is fed with -------------------------------------------------------------------------
+
+
+def test_working_hours_are_numbered_without_the_nights_between() -> None:
+    # 9:00 to 18:59 are ten hours; 8:59 and 19:00 are none of them.
+    minutes = [539, 540, 599, 600, 1139, 1140, 1440 + 540]
+    assert [working_tick(minute) for minute in minutes] == [None, 0, 0, 1, 9, None, 10]
+
+
+def test_traffic_counts_what_each_node_sends_and_receives() -> None:
+    rows = [
+        (540, 0, sender, n, recipient, "comm", "text", None, None, None, "{}")
+        for n, (sender, recipient) in enumerate([("a", "b"), ("a", "c"), ("b", "a"), ("c", "c")])
+    ]
+    made = traffic(rows, ("a", "b"))
+    assert made.tolist() == stabilised(np.array([[2, 1], [1, 1]])).tolist()
 
 
 # ---- save and load -------------------------------------------------------------------------------
