@@ -21,11 +21,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from monitors.caspian.events import CHANNELS
 from monitors.caspian.possibility import PossibilityGraph
 from monitors.caspian.settings import Settings
+from monitors.caspian.sparse import NAMES, Reference
+from monitors.caspian.statistics import STATISTICS
 from services.errors import HanseError
 
 VERSION: Final = 1
 ENOUGH_SEGMENTS: Final = 160
 """Benign segments for a trustworthy false alarm rate: 32 gave 0.13 to 0.19 instead of 0.05."""
+
+EVIDENCE: Final = (*(f"{q}.{kind}" for q in STATISTICS for kind in ("s", "S")), *NAMES)
+"""All statistics that could raise an alarm."""
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -60,6 +65,28 @@ def calibrate(maxima: ArrayLike, level: float = 0.05) -> NDArray[np.float64]:
         )
     chosen: NDArray[np.float64] = values[rank - 1]
     return np.maximum(chosen, 1e-9)
+
+
+def calibrate_jointly(maxima: ArrayLike, level: float = 0.05) -> NDArray[np.float64]:
+    """Thresholds (K,) that a new benign segment reaches in any statistic with that probability.
+
+    With many statistics that rise together, dealing the level out to them (:func:`calibrate`) gives
+    most of it away. Here each is measured by its own quantile, and one factor for all is the
+    conformal quantile of the largest ratio.
+
+    Args:
+        maxima: (M, K) as for :func:`calibrate`.
+        level: As there.
+
+    Raises:
+        HanseError: the segments are too few for the level, or hold something else than numbers.
+    """
+    values = np.atleast_2d(np.asarray(maxima, np.float64))
+    own = np.array([calibrate(column[:, None], level)[0] for column in values.T])
+    # A statistic that has never moved has no unit; half of one is little evidence anywhere.
+    own = np.maximum(own, 0.5)
+    factor = calibrate((values / own).max(axis=1)[:, None], level)[0]
+    return np.asarray(own * factor)
 
 
 class Profile(BaseModel):
@@ -109,7 +136,7 @@ class Calibration(BaseModel):
 
     version: Literal[1] = VERSION
     thresholds: dict[str, _Positive]
-    """Of every statistic that can raise an alarm: ``q1.s``, ``q1.S``."""
+    """Of every statistic that can raise an alarm: ``q1.s``, ``q1.S``, ``sparse.all`` and so on."""
     level: Annotated[float, Field(gt=0, lt=1)]
     """Share of benign segments that may raise a false alarm."""
     segments: Annotated[int, Field(ge=1)]
@@ -123,6 +150,9 @@ class Calibration(BaseModel):
     short: bool = False
     """Whether the thresholds are for short sessions: scored from the second tick, by the
     profile."""
+    reference: Reference | None = None
+    """How the scores of benign events are distributed, for the mixtures; without it they are taken
+    to be normally distributed."""
 
     @property
     def id(self) -> str:
@@ -140,6 +170,8 @@ class Calibration(BaseModel):
         graph: PossibilityGraph | None = None,
         profile: Profile | None = None,
         short: bool = False,
+        reference: Reference | None = None,
+        jointly: bool = False,
     ) -> Calibration:
         """The calibration by the maxima of benign segments.
 
@@ -150,6 +182,8 @@ class Calibration(BaseModel):
             graph: The graph of all segments, if they share one.
             profile: What short sessions begin with.
             short: Whether the segments are short sessions, begun with the profile.
+            reference: How their scores are distributed.
+            jointly: Whether the statistics share the level (:func:`calibrate_jointly`).
 
         Raises:
             HanseError: the segments are too few, or a short session has no profile.
@@ -162,7 +196,7 @@ class Calibration(BaseModel):
             raise HanseError("a calibration needs benign segments")
         names = sorted(every[0])
         table = np.array([[segment[name] for name in names] for segment in every])
-        found = calibrate(table, level)
+        found = (calibrate_jointly if jointly else calibrate)(table, level)
         return cls(
             thresholds=dict(zip(names, found.tolist(), strict=True)),
             level=level,
@@ -171,6 +205,7 @@ class Calibration(BaseModel):
             settings=digest(settings),
             profile=profile,
             short=short,
+            reference=reference,
         )
 
     def check(self, graph: PossibilityGraph, settings: Settings) -> None:
@@ -189,12 +224,11 @@ class Calibration(BaseModel):
                 f"the calibration {self.id} was made with other settings of the monitor;"
                 " calibrate anew"
             )
-        wanted = {f"{name}.{kind}" for name in settings.alarm for kind in ("s", "S")}
-        if set(self.thresholds) != wanted:
+        unknown = sorted(set(self.thresholds).difference(EVIDENCE))
+        if unknown or not self.thresholds:
             raise HanseError(
-                f"the calibration {self.id} has thresholds of"
-                f" {', '.join(sorted(self.thresholds))}; the monitor needs"
-                f" {', '.join(sorted(wanted))}"
+                f"the calibration {self.id} has thresholds of {', '.join(unknown) or 'nothing'};"
+                f" the monitor's statistics are {', '.join(EVIDENCE)}"
             )
         if self.short and self.profile is None:
             raise HanseError(f"the calibration {self.id} is for short sessions but has no profile")

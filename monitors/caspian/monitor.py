@@ -30,6 +30,7 @@ from monitors.caspian.sequential import Sequential
 from monitors.caspian.settings import Settings
 from monitors.caspian.sharding import Coordinator, Scored
 from monitors.caspian.signals import Signals
+from monitors.caspian.sparse import Mixtures, Reference, binned, sparsely
 from monitors.caspian.statistics import (
     STATISTICS,
     Excess,
@@ -43,7 +44,7 @@ from services.errors import HanseError
 
 __all__ = ["Caspian", "Settings", "Signals"]
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _COLD_STEPS: Final = 30
 """Power iterations where no vectors are warm."""
 
@@ -131,6 +132,7 @@ class Caspian:
         if values and self.warm:
             for name, sequential in self._sequential.items():
                 evidence[f"{name}.s"], evidence[f"{name}.S"] = sequential.s, sequential.sum
+            evidence |= self._mixtures.step(self._counts)
             score = self._judge(batch.tick, evidence)
         else:
             flags.append("warm_up" if self._scored <= self._learning or not self.warm else "silent")
@@ -181,6 +183,10 @@ class Caspian:
     def _begin(self) -> None:
         self._coordinator = Coordinator(self.graph, self.settings, self.shards)
         self._sequential = {name: Sequential(self.settings) for name in STATISTICS}
+        known = None if self.calibration is None else self.calibration.reference
+        self._mixtures = Mixtures(known or Reference.normal())
+        self._counts = binned(np.zeros(0, np.int8), np.zeros(0))
+        """Of the last tick."""
         self._spectral = Spectral(len(self.graph))
         self._recent = Recent(self.settings.memory)
         self._scored = 0
@@ -213,6 +219,7 @@ class Caspian:
             sequential.step(values[name])
         leading = self._sequential[self.settings.alarm[0]]
         kept = np.flatnonzero(scored.counted)
+        self._counts = binned(batch.channel[kept], z)
         self._recent.add(
             Tick(
                 batch.tick,
@@ -267,6 +274,7 @@ class Caspian:
         case.quiet = case.quiet + 1 if case.final and s < self.settings.quiet_s else 0
         if case.quiet >= self.settings.rearm_ticks:
             self._case = None
+            self._mixtures.rest()
             for sequential in self._sequential.values():
                 sequential.rest()
 
@@ -323,6 +331,7 @@ class Caspian:
             tuple(flags),
             dict(dropped),
             batch.sampled,
+            sparsely(self._counts) if evidence else {},
         )
 
     def save(self) -> dict[str, Any]:
@@ -339,6 +348,7 @@ class Caspian:
             "reports": [report.model_dump(mode="json") for report in self._reports],
             "coordinator": self._coordinator.save(),
             "sequential": {name: layer.save() for name, layer in self._sequential.items()},
+            "mixtures": self._mixtures.save(),
             "spectral": self._spectral.save(),
             "recent": self._recent.save(),
         }
@@ -371,5 +381,6 @@ class Caspian:
         self._coordinator.load(saved["coordinator"])
         for name, layer in self._sequential.items():
             layer.load(saved["sequential"][name])
+        self._mixtures.load(saved["mixtures"])
         self._spectral.load(saved["spectral"])
         self._recent.load(saved["recent"])

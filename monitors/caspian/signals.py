@@ -15,7 +15,7 @@ class Signals:
     values: dict[str, float] = field(default_factory=dict)
     """q1, q2, q3; empty while the baselines are learned."""
     evidence: dict[str, float] = field(default_factory=dict)
-    """``q1.s``, ``q1.S`` and so on; empty until the warm-up is over."""
+    """``q1.s``, ``q1.S``, ``sparse.all`` and so on; empty until the warm-up is over."""
     score: float | None = None
     """The largest statistic over its threshold; an alarm from 1 on. None without a calibration or
     during the warm-up."""
@@ -28,3 +28,6 @@ class Signals:
     """Events that were not scored, by reason."""
     sampled: float = 1.0
     """Share of the tick's events that was scored."""
+    histogram: dict[int, int] = field(default_factory=dict)
+    """How many events of each channel had scores in each bin (``sparse.sparsely``): all that the
+    mixtures know of a tick, and what a calibration learns from."""

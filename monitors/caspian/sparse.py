@@ -11,6 +11,8 @@ The scores of real talk have heavier tails than a normal distribution, so z is f
 normal score of its rank among benign events of its channel. All of it is done on counts: how many
 events of each channel fall into each of :data:`BINS` bins. So the result depends neither on the
 order of the events nor on how they were dealt out to shards.
+
+A second mixture (``dense``: every event shifted a little) is there for what touches everybody.
 """
 
 from __future__ import annotations
@@ -30,10 +32,9 @@ HIGH: Final = 5.0
 """Scores are within these (Settings.clip_low, clip_high)."""
 BINS: Final = 180
 """Each is 0.05 wide."""
-EPSILON: Final = 0.05
-"""Share of the events that a cascade is expected to shift."""
-DELTA: Final = 3.0
-"""By how much, in standard deviations."""
+SHAPES: Final[dict[str, tuple[float, float]]] = {"sparse": (0.05, 3.0), "dense": (1.0, 0.5)}
+"""(epsilon, delta): a few events shifted far, as by a rumour that convinces one firm after the
+other; all of them shifted a little, as by a storm that everybody is in."""
 VIEWS: Final = ("all", *CHANNELS)
 """Over what the CUSUM runs: all channels together, and each by itself."""
 LIMIT: Final = 200.0
@@ -44,6 +45,20 @@ in benign times must not be taken for one whose scores are known."""
 
 Counts = NDArray[np.int64]
 """(4, BINS) events by channel and bin of their score."""
+
+
+def sparsely(counts: Counts) -> dict[int, int]:
+    """The counts that are not 0, by their place in the flattened table."""
+    flat = counts.ravel()
+    places = np.flatnonzero(flat)
+    return dict(zip(places.tolist(), flat[places].tolist(), strict=True))
+
+
+def fully(counts: dict[int, int]) -> Counts:
+    """What :func:`sparsely` was given."""
+    flat = np.zeros(len(CHANNELS) * BINS, np.int64)
+    flat[list(counts)] = list(counts.values())
+    return flat.reshape(len(CHANNELS), BINS)
 
 
 def binned(channel: NDArray[np.int8], z: NDArray[np.float64]) -> Counts:
@@ -91,15 +106,59 @@ class Reference(BaseModel):
         return np.asarray(ndtri(below / counts.sum(axis=1, keepdims=True)))
 
 
-def ratios(reference: Reference, epsilon: float = EPSILON, delta: float = DELTA) -> NDArray[Any]:
+def ratios(reference: Reference, epsilon: float, delta: float) -> NDArray[Any]:
     """(4, BINS) the log likelihood ratio of an event in each bin."""
     scores = reference.normal_scores()
     tilted = np.exp(delta * scores - delta * delta / 2)
     return np.asarray(np.log1p(epsilon * (tilted - 1)))
 
 
+NAMES: Final = tuple(f"{shape}.{view}" for shape in SHAPES for view in VIEWS)
+"""The statistics: ``sparse.all``, ``sparse.comm`` and so on."""
+
+
+class Mixtures:
+    """The CUSUMs of all shapes and views: the statistics of :data:`NAMES`.
+
+    Args:
+        reference: How benign scores are distributed.
+    """
+
+    def __init__(self, reference: Reference) -> None:
+        self._cusums = {shape: SparseCusum(reference, *SHAPES[shape]) for shape in SHAPES}
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """The statistics as they are."""
+        return {
+            f"{shape}.{view}": value
+            for shape, cusum in self._cusums.items()
+            for view, value in cusum.sums.items()
+        }
+
+    def step(self, counts: Counts) -> dict[str, float]:
+        """Takes a tick in; returns the statistics."""
+        for cusum in self._cusums.values():
+            cusum.step(counts)
+        return self.sums
+
+    def rest(self) -> None:
+        """Begins anew, after a cascade."""
+        for cusum in self._cusums.values():
+            cusum.rest()
+
+    def save(self) -> dict[str, Any]:
+        """The state, as plain data."""
+        return {shape: cusum.save() for shape, cusum in self._cusums.items()}
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Takes back what :meth:`save` returned."""
+        for shape, cusum in self._cusums.items():
+            cusum.load(saved[shape])
+
+
 class SparseCusum:
-    """The CUSUMs of all views.
+    """The CUSUMs of all views, for one shape.
 
     Args:
         reference: How benign scores are distributed.
@@ -107,9 +166,7 @@ class SparseCusum:
         delta: Their shift.
     """
 
-    def __init__(
-        self, reference: Reference, epsilon: float = EPSILON, delta: float = DELTA
-    ) -> None:
+    def __init__(self, reference: Reference, epsilon: float, delta: float) -> None:
         self._ratios = ratios(reference, epsilon, delta)
         self.sums: dict[str, float] = dict.fromkeys(VIEWS, 0.0)
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitors.caspian.calibration import Calibration, Profile, calibrate
+from monitors.caspian.calibration import Calibration, Profile, calibrate, calibrate_jointly
 from monitors.caspian.monitor import Caspian
 from monitors.caspian.settings import Settings
+from monitors.caspian.sparse import Reference
 from services.errors import HanseError
 from tests.monitors.caspian.traffic import ring
 
@@ -110,9 +111,34 @@ def test_it_does_not_fit_another_graph_other_settings_or_other_statistics() -> N
         Caspian(ring(9), made(graph=ring(8)))
     with pytest.raises(HanseError, match="other settings"):
         Caspian(ring(), made(), Settings(memory=50))
-    fused = Settings(alarm=("q1", "q2"))
-    with pytest.raises(HanseError, match=r"q2\.S"):
-        Caspian(ring(), made(settings=fused), fused)
+    with pytest.raises(HanseError, match=r"thresholds of q9\.S"):
+        Caspian(ring(), Calibration.of([{"q9.S": 1.0}] * 40))
+
+
+def test_thresholds_that_share_a_level_are_reached_by_that_share_of_new_segments() -> None:
+    rng = np.random.default_rng(5)
+    common = rng.exponential(1.0, (400, 1))
+    maxima = np.array([1.0, 10.0, 100.0]) * (common + 0.3 * rng.exponential(1.0, (400, 3)))
+    known, new = maxima[:200], maxima[200:]
+    jointly = (new >= calibrate_jointly(known)).any(axis=1).mean()
+    dealt_out = (new >= calibrate(known)).any(axis=1).mean()
+    assert 0.02 <= jointly <= 0.09
+    assert dealt_out < jointly, "as the statistics rise together"
+
+
+def test_each_statistic_is_measured_by_its_own_unit() -> None:
+    maxima = np.random.default_rng(6).exponential(1.0, (100, 2))
+    one, other = calibrate_jointly(maxima * [1.0, 100.0])
+    again, scaled = calibrate_jointly(maxima * [1.0, 1000.0])
+    assert scaled == pytest.approx(10 * other)
+    assert again == pytest.approx(one)
+
+
+def test_a_reference_of_benign_scores_is_kept_in_the_file(tmp_path: Path) -> None:
+    reference = Reference.of(np.full((4, 180), 7))
+    calibration = Calibration.of([{"sparse.all": 1.0}] * 40, reference=reference, jointly=True)
+    calibration.save(tmp_path / "c.json")
+    assert Calibration.load(tmp_path / "c.json") == calibration
 
 
 def test_short_sessions_need_a_profile() -> None:

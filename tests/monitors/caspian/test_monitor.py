@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from monitors.caspian import Calibration, CascadeReport, Caspian, Settings, Signals, TickEvents
-from monitors.caspian.calibration import Profile
+from monitors.caspian.calibration import EVIDENCE, Profile
 from monitors.caspian.possibility import PossibilityGraph
 from services.errors import HanseError
 from tests.monitors.caspian.traffic import QUICK, chatter, ring, shuffled
@@ -53,7 +53,18 @@ def test_nothing_is_said_before_the_warm_up_is_over() -> None:
     early = signals[: QUICK.warm_up - 1]
     assert all("warm_up" in each.flags and each.score is None for each in early)
     assert signals[QUICK.warm_up].score is not None
-    assert set(signals[QUICK.warm_up].evidence) == {f"q{i}.{k}" for i in (1, 2, 3) for k in "sS"}
+    assert set(signals[QUICK.warm_up].evidence) == set(EVIDENCE)
+    assert not any(each.histogram for each in early)
+    assert sum(signals[QUICK.warm_up].histogram.values()) == signals[QUICK.warm_up].events
+
+
+def test_a_mixture_can_raise_the_alarm() -> None:
+    thresholds = {"sparse.all": 6.0}
+    mixed = CALIBRATION.model_copy(update={"thresholds": thresholds})
+    signals, reports = watched(Caspian(GRAPH, mixed, QUICK), CASCADE)
+    first = next(each for each in signals if each.alarm)
+    assert 30 <= first.tick <= 33
+    assert reports[0].statistics["sparse.all"] >= 6.0
 
 
 def test_a_cascade_raises_an_alarm_that_stays_and_what_came_before_does_not() -> None:
@@ -194,7 +205,7 @@ def test_a_state_that_does_not_fit_is_refused() -> None:
     with pytest.raises(HanseError, match="damaged"):
         caspian.load({**saved, "coordinator": {}})
     with pytest.raises(HanseError, match="damaged"):
-        caspian.load({"version": 1, "graph": GRAPH.version})
+        caspian.load({"version": 2, "graph": GRAPH.version})
 
 
 def test_a_changed_graph_keeps_histories_restarts_the_warm_up_and_says_so() -> None:
