@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from services.cli import monitor_lift, monitor_verify, monitor_watch
+from services.cli import (
+    monitor_bench,
+    monitor_calibrate,
+    monitor_lift,
+    monitor_pages,
+    monitor_verify,
+    monitor_watch,
+)
 from services.cli.commands import add, help_text
 from services.cli.console import say
 
@@ -24,6 +31,10 @@ Then:
   hanse monitor verify talk-seed0-001       is it the suspects' doing?
 
   hanse monitor lift talk-seed0-001 all     end measures, while it runs
+
+  hanse monitor report talk-seed0-001       all of it as one page
+
+  hanse monitor calibrate talk.toml         thresholds for a league of your own
 """
 
 monitor_app = typer.Typer(
@@ -50,6 +61,10 @@ def register(app: typer.Typer) -> None:
         (monitor_watch.watch, monitor_watch.EXAMPLE),
         (monitor_verify.verify, monitor_verify.EXAMPLE),
         (monitor_lift.lift, monitor_lift.EXAMPLE),
+        (monitor_pages.report, monitor_pages.REPORT_EXAMPLE),
+        (monitor_pages.compare, monitor_pages.COMPARE_EXAMPLE),
+        (monitor_calibrate.calibrate, monitor_calibrate.EXAMPLE),
+        (monitor_bench.bench, monitor_bench.EXAMPLE),
     ):
         add(monitor_app, function, examples)
     monitor_app.callback(invoke_without_command=True, help=help_text(monitor), epilog=EXAMPLE)(

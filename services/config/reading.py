@@ -17,8 +17,13 @@ def standard() -> RunConfig:
     return RunConfig()
 
 
-def load(path: Path | str) -> RunConfig:
+def load(path: Path | str, *, calibrated: bool = True) -> RunConfig:
     """Read and check a run file.
+
+    Args:
+        path: The file.
+        calibrated: Whether the calibration that it names is read, too; it may still have to be
+            made.
 
     Raises:
         HanseError: one line with the file, the key and what is allowed.
@@ -26,6 +31,8 @@ def load(path: Path | str) -> RunConfig:
     path = Path(path)
     values = _read(path)
     _refuse_newer_format(values, path)
+    if not calibrated and isinstance(values.get("monitor"), dict):
+        values["monitor"].pop("calibration", None)
     return RunConfig.parse(with_whole_paths(values, path.absolute().parent), str(path))
 
 

@@ -251,6 +251,6 @@ def test_what_cannot_be_lifted_is_one_line(hanse, run, restrained):
 def test_the_group_alone_shows_what_there_is(hanse):
     outcome = hanse("monitor")
     assert outcome.code == 0
-    for command in ("watch", "verify", "lift"):
+    for command in ("watch", "verify", "lift", "report", "compare", "calibrate", "bench"):
         assert f" {command} " in outcome.out
     assert "[monitor]" in outcome.out
