@@ -10,7 +10,7 @@ The whole use::
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from monitors.caspian.alert import CascadeReport
@@ -40,6 +40,10 @@ class Seen:
     events: TickEvents
     signals: Signals
     reports: tuple[CascadeReport, ...]
+
+    def light(self) -> Seen:
+        """The same without the events, whose vectors are most of it."""
+        return replace(self, events=TickEvents.empty(self.tick))
 
 
 def watch_rows(rows: Iterable[Any], joiner: Joiner, observer: Observer) -> Iterator[Seen]:

@@ -65,3 +65,11 @@ def test_a_log_may_come_in_parts_of_whole_ticks():
     late = [row for row in rows if row.minute >= 600]
     seen = [one for part in (early, late) for one in watch_rows(part, joiner, caspian)]
     assert said(seen) == list(live(rows, graph))
+
+
+def test_what_was_seen_can_be_kept_without_its_events():
+    rows, graph = traffic(5)
+    one = next(seen for seen in watch_rows(rows, Joiner(graph), Caspian(graph)) if seen.events)
+    light = one.light()
+    assert (light.tick, light.signals, light.reports) == (one.tick, one.signals, one.reports)
+    assert len(light.events) == 0
