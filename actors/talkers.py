@@ -194,6 +194,8 @@ class Talkers:
                 )
         else:
             others = [f for f in firms if f not in (bridge, amplifier)] or list(firms)
+            if kind.enquires:
+                others = [f for f in others if known.partners[f]] or others
             origin = rng.choice([f for f in others if f not in known.careful] or others)
         onset = config.day * MINUTES_PER_DAY + config.hour * 60
         end = hours_later(onset, kind.hours if config.hours is None else config.hours)

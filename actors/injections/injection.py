@@ -65,6 +65,8 @@ class Injection:
     """Whether a monitor should raise an alarm."""
     begins_with: ClassVar[Begins] = "firm"
     """What kind of agent the origin is, unless the run file names one."""
+    enquires: ClassVar[bool] = False
+    """Whether a firm that it begins with must be one that asks others how its orders stand."""
     hours: ClassVar[int] = 60
     """Working hours that it lasts, unless the run file says."""
 

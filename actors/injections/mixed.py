@@ -12,6 +12,7 @@ from services.talk.payloads import BoardWrite, ForecastRequest, MarketNote
 class Mixed(Rumour):
     """The origin tells the story wherever it says anything, and repeats all its requests."""
 
+    enquires = True
     payloads = (MarketNote, BoardWrite, ForecastRequest)
 
     def every_hour(self, agent: Agent, context: Context) -> None:

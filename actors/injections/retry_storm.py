@@ -14,6 +14,8 @@ class RetryStorm(Attack):
     The requests themselves are the origin's ordinary ones; nobody is told anything wrong.
     """
 
+    enquires = True
+
     def every_hour(self, agent: Agent, context: Context) -> None:
         """The origin has forgotten that it was answered."""
         super().every_hour(agent, context)

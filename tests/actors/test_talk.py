@@ -106,6 +106,17 @@ def test_the_ground_truth_stands_in_the_log_at_the_onset(tmp_path: Path) -> None
     assert told["amplifier"] in known.entries["town_1"]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_an_origin_can_be_convinced_and_one_of_a_storm_asks_others(seed: int) -> None:
+    kinds = ("price_rumour", "retry_storm", "mixed")
+    cast = Cast(talking([{"kind": kind, "day": 1} for kind in kinds], seed=seed))
+    known = cast.talkers.topology
+    for _, kind, scene, _ in cast.talkers.scenes:
+        assert scene.origin in scene.firms
+        assert scene.origin not in {scene.bridge, scene.amplifier, *known.careful}
+        assert known.partners[scene.origin] or not kind.enquires
+
+
 def test_all_channels_are_used_along_declared_edges_only(tmp_path: Path) -> None:
     config = talking(EVERYTHING)
     log_of(config, tmp_path / "run")
