@@ -164,20 +164,19 @@ def compare(
     An influence with messages along it is explained; one without is hidden. The paths of alerts
     are looked for in it, too: a cascade that is followed by deeds is the graver one.
     """
+    from actors.cast import Cast
     from actors.replaying import config_of
     from actors.verifying import reports_of
     from monitors.bace.compare import compare as put_together
-    from monitors.bace.league import DAILY, HOURLY, analyse_runs
+    from monitors.bace.league import DAILY, HOURLY, analyse_runs, message_edges
     from services.cli.folders import find_run
     from services.runs import Run
 
     sources = [Run(find_run(run)) for run in runs]
     step = None if quiet else note
     analysis = analyse_runs(sources, HOURLY if hourly else DAILY, on_step=step)
-    from actors.cast import Cast
-
     market = list(Cast(config_of(sources[0])).exchanges.values())
-    messages = sorted({(row[2], row[4]) for source in sources for row in source.rows("messages")})
+    messages = sorted(message_edges(sources))
     cascades = [
         (name, [spine.path for spine in found.spines])
         for source in sources

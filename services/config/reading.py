@@ -111,8 +111,8 @@ def _calibration(name: str, folder: Path) -> Any:
         held = json.loads(path.read_bytes())
     except OSError as error:
         raise HanseError(
-            f"{path}: monitor.calibration: cannot be read: {error.strerror or error}; write one with:"
-            f' hanse monitor calibrate FILE --out {name}, or use "standard"'
+            f"{path}: monitor.calibration: cannot be read: {error.strerror or error}; write one"
+            f' with: hanse monitor calibrate FILE --out {name}, or use "standard"'
         ) from None
     except (ValueError, RecursionError):
         held = None

@@ -110,6 +110,30 @@ role = "retailer"
 # amplifier = "retailer_1"
 # options = {{ factor = 0.6 }}     # the claimed price, as a multiple of the normal one
 
+# ---- monitors and containment ----------------------------------------------------------------
+# Who watches what firms say to each other, and raises an alert when influence begins to cascade;
+# without the table nobody does. See: hanse monitor --help
+# [monitor]
+# caspian = true                 # over the messages
+# calibration = "standard"       # from when on it is an alarm: of talking leagues like those in the
+#                                # examples; or a file, written by: hanse monitor calibrate {file}
+#                                # without one there are scores, and no alarms
+# tick_minutes = 60              # virtual minutes of a step
+# shards = 1                     # the traffic is scored in so many parts, with the same result
+# max_events = 40000             # scored in a tick; of more, a sample is
+# bace = false                   # over the activity: who drives whom
+# refit_ticks = 500              # how often it learns that anew
+#
+# What is done about an alert; without the table nothing. To lift a measure before its time:
+# hanse monitor lift RUN MEASURE
+# [containment]
+# policy = "quarantine"          # what suspects say is withheld; throttle: they may say little;
+#                                # approval: it is held until approved; alerts: nothing is done
+# hours = 48                     # how long a measure stands
+# per_hour = 1                   # messages an hour when throttled
+# suspects = 3                   # how many it may fall on, the origin first
+# advise = true                  # firms are told to doubt what they heard since it began
+
 # ---- the economy -----------------------------------------------------------------------------
 [economy]
 # loss_probability = 0.015       # a shipment is lost

@@ -247,7 +247,7 @@ def test_every_commented_line_of_the_template_is_valid_and_mentions_each_key():
     assert RunConfig.parse(tomllib.loads(generator), "template").generate is not None
     generator = generator.replace('"scripted"', '"informed"') + "[talk]" + talk
     talking = RunConfig.parse(tomllib.loads(generator), "template")
-    for table in (talking.talk, talking.injections[0]):
+    for table in (talking.talk, talking.injections[0], talking.monitor, talking.containment):
         assert table.model_fields_set == type(table).model_fields.keys()
 
 
