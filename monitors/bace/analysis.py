@@ -127,9 +127,10 @@ def analyse(
         tell("fitting without contexts")
         pooled_loss = fit_pooled(prepared, settings, seed).best_validation_loss
     var = autoregression(prepared.recording, prepared.scaling, settings.lags)
-    made = Analysis(
-        {}, prepared, fitted, null, Thresholds.of(null.adjacency), halves, var, pooled_loss
-    )
+    # A context with next to no windows has next to no weights, which would lower the thresholds.
+    enough = [name not in prepared.insufficient for name in recording.contexts]
+    thresholds = Thresholds.of(null.adjacency[enough])
+    made = Analysis({}, prepared, fitted, null, thresholds, halves, var, pooled_loss)
     graphs = {name: _graph(made, p) for p, name in enumerate(recording.contexts)}
     return replace(made, graphs=graphs)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from monitors.bace.analysis import AnalysisSettings, analyse, go_betweens
+from monitors.bace.nulls import Thresholds
 from monitors.bace.signals import Recording, Refused, Trial
 from monitors.bace.windows import Windowing
 from tests.monitors.bace.test_signals import recording
@@ -70,9 +71,13 @@ def test_a_context_with_too_few_windows_is_withheld_and_says_what_it_lacks() -> 
     trials = [Trial(t.values, np.zeros(90, dtype=np.int64)) for t in plain]
     trials.append(Trial(plain.trials[0].values[:, :, :20], np.ones(20, dtype=np.int64)))
     labelled = Recording(plain.nodes, plain.channels, ("calm", "storm"), tuple(trials))
-    storm = analyse(labelled, settings(context_check=False)).graphs["storm"]
+    found = analyse(labelled, settings(context_check=False))
+    storm = found.graphs["storm"]
     assert (storm.state, storm.edges) == ("insufficient", ())
     assert any("20 are needed" in note for note in storm.notes)
+    assert found.thresholds == Thresholds.of(
+        found.null.adjacency[:1]
+    )  # its null counts for nothing
 
 
 def test_growing_signals_are_refused_unless_the_caller_has_seen_to_them() -> None:
