@@ -106,6 +106,7 @@ DETECTORS: Final = (
     Detector(RAW, "Paper", ("raw",)),
     Detector(EXCESS, "Robust", _robust("q3"), "as it is"),
     Detector("edge-CUSUM mass (q2)", "Robust", _robust("q2"), "as it is"),
+    Detector("sparse mixture (q4)", "Robust", ("sparse.all",), "as it is"),
     Detector("CASPIAN-R q1+q2", "Robust", _robust("q1", "q2"), "as it is"),
     *(() if _ALONE else (Detector(CONDITIONAL, "Robust", _robust("q1"), "as it is"),)),
     Detector(CASPIAN, "Robust", _robust(*Settings().alarm), "as it is"),

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from monitors.caspian.benchmark.statistic import Statistic
+from monitors.caspian.calibration import EVIDENCE
 from monitors.caspian.events import TickEvents
 from monitors.caspian.intake import admit
 from monitors.caspian.literal import Constants, Literal
@@ -15,15 +16,16 @@ from monitors.caspian.monitor import Caspian
 from monitors.caspian.possibility import PossibilityGraph
 from monitors.caspian.settings import Settings
 from monitors.caspian.sharding import Coordinator
-from monitors.caspian.statistics import STATISTICS, conditional_mean
+from monitors.caspian.statistics import conditional_mean
 
 
 class Robust(Statistic):
-    """The evidence of the robust mode: s and S of q1, q2 and q3."""
+    """All evidence of the robust mode: s and S of q1, q2 and q3, and the mixtures.
 
-    columns: ClassVar[tuple[str, ...]] = tuple(
-        f"{name}.{kind}" for name in STATISTICS for kind in ("s", "S")
-    )
+    Mixtures take scores to be normal here: the benchmark's are, and so no reference is needed.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = EVIDENCE
 
     def __init__(self, graph: PossibilityGraph, dimensions: int) -> None:
         super().__init__(graph, dimensions)
