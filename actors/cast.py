@@ -295,8 +295,14 @@ class Cast:
             settings.per_hour,
             settings.suspects,
             tick_minutes=60 if monitor is None else monitor.tick_minutes,
-            audience=[firm.name for firm in self.firms] if settings.advise else [],
+            audience=[*(f.name for f in self.firms), *self.talkers.names]
+            if settings.advise
+            else [],
         )
+
+    def _talking(self) -> list[str]:
+        """Whoever says something, or shows what others have said."""
+        return [*(firm.name for firm in self.firms), *self.talkers.names]
 
     def _make_firm(self, firm: FirmConfig) -> Firm:
         return Firm(firm.name, self.exchanges[self._town_of[firm.name]], self._strategy(firm))

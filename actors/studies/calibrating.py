@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from actors.studies.segments import FIRST_SEED, Segment, play, spread
+import numpy as np
+
+from actors.studies.segments import FIRST_SEED, Benign, listen, spread
 from actors.watchers import caspian_settings
 from monitors.caspian.calibration import Calibration
+from monitors.caspian.sparse import Mixtures, Reference, fully
 from services.config import MonitorConfig, RunConfig
 from services.errors import HanseError
 
+ALARM: Final = ("sparse.all", "sparse.comm", "sparse.mem", "sparse.tool", "dense.exec")
+"""The statistics that raise an alarm in a league. The mean of all scores (q1), best where a cascade
+touches all that is watched, is no match for them here: one town of three, and one channel of four,
+leave it where it is."""
 BENIGN: Final = ("steady", "harvest_shock", "promotion_burst", "contract_handover")
 """What a benign segment may be."""
 
@@ -70,30 +77,32 @@ def calibrate_league(
     Raises:
         HanseError: the league does not talk, is too short, or the segments are too few.
     """
-    played = spread(play, benign_configs(config, segments, first_seed), processes, progress)
+    played = spread(listen, benign_configs(config, segments, first_seed), processes, progress)
     return calibration_from(config, played, level)
 
 
-def calibration_from(config: RunConfig, played: list[Segment], level: float = 0.05) -> Calibration:
+def calibration_from(config: RunConfig, played: list[Benign], level: float = 0.05) -> Calibration:
     """The calibration by segments that have been played.
 
     Raises:
         HanseError: a segment has no statistics to learn from.
     """
     settings = caspian_settings(config.monitor or MonitorConfig())
-    names = [f"{name}.{kind}" for name in settings.alarm for kind in ("s", "S")]
-    maxima = []
     for segment in played:
-        spoken = [tick for tick in segment.signals if all(name in tick for name in names)]
-        if not spoken:
-            talked = sum(tick["events"] for tick in segment.signals)
+        if not segment.histograms:
             raise HanseError(
-                f"seed {segment.seed}: {len(segment.signals)} hours with talk ({talked} events) are"
-                f" too few; the monitor learns for {settings.warm_up} before it can say anything:"
+                f"seed {segment.seed}: {segment.ticks} hours with talk ({segment.events} events)"
+                f" are too few; the monitor learns for {settings.warm_up} before it can say anything:"
                 ' more days, or firms that talk (strategy = "informed")'
             )
-        maxima.append({name: max(tick[name] for tick in spoken) for name in names})
-    return Calibration.of(maxima, level=level, settings=settings)
+    tables = [[fully(counts) for counts in segment.histograms] for segment in played]
+    reference = Reference.of(np.sum([np.sum(table, axis=0) for table in tables], axis=0))
+    maxima = []
+    for table in tables:
+        mixtures = Mixtures(reference)
+        steps = [mixtures.step(counts) for counts in table]
+        maxima.append({name: max(step[name] for step in steps) for name in ALARM})
+    return Calibration.of(maxima, level=level, settings=settings, reference=reference, jointly=True)
 
 
 def _day_of_injection(config: RunConfig) -> int:

@@ -15,7 +15,11 @@ from typing import Any, Final, TypeVar
 
 from actors.cast import Cast
 from actors.league import League
-from services.config import RunConfig
+from actors.watchers import caspian_settings, graph_of
+from monitors.caspian.feed import Joiner, JoinSettings
+from monitors.caspian.feed.offline import watch_run
+from monitors.caspian.monitor import Caspian
+from services.config import MonitorConfig, RunConfig
 from services.runs import Run
 from services.talk.harm import EVENTS, TALK, GroundTruth, Harm, ground_truths, harm
 
@@ -96,6 +100,49 @@ def play(config: RunConfig, since: int = 0) -> Segment:
             segment.withheld += 1
     segment.alerts = list(latest.values())
     return segment
+
+
+@dataclass
+class Benign:
+    """A benign run as a calibration needs it."""
+
+    seed: int
+    kind: str
+    ticks: int
+    """Hours with talk."""
+    events: int
+    histograms: list[dict[int, int]]
+    """Scores of every hour after the warm-up; see ``monitors.caspian.sparse``."""
+
+
+def listen(config: RunConfig) -> Benign:
+    """Plays a league without a monitor, and has an uncalibrated one look at its log afterwards."""
+    config = config.with_overrides(placement="inline")
+    monitor = config.monitor or MonitorConfig()
+    config = RunConfig.parse(config.dump() | {"monitor": None}, "calibration")
+    cast = Cast(config)
+    kind = config.injections[0].kind if config.injections else "steady"
+    with tempfile.TemporaryDirectory(prefix="hanse-study-") as folder:
+        with League.create(config, Path(folder) / "run") as league:
+            league.run()
+        seen = list(
+            watch_run(
+                Run(Path(folder) / "run"),
+                graph_of(cast),
+                lambda graph: Caspian(graph, settings=caspian_settings(monitor)),
+                unwatched=cast.exchanges.values(),
+                joiner=Joiner(
+                    graph_of(cast), settings=JoinSettings(tick_minutes=monitor.tick_minutes)
+                ),
+            )
+        )
+    return Benign(
+        config.seed,
+        kind,
+        len(seen),
+        sum(one.signals.events for one in seen),
+        [one.signals.histogram for one in seen if one.signals.histogram],
+    )
 
 
 def spread(

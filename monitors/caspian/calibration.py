@@ -32,6 +32,8 @@ ENOUGH_SEGMENTS: Final = 160
 EVIDENCE: Final = (*(f"{q}.{kind}" for q in STATISTICS for kind in ("s", "S")), *NAMES)
 """All statistics that could raise an alarm."""
 
+_EXCEEDING: Final = 0.2
+
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -71,8 +73,10 @@ def calibrate_jointly(maxima: ArrayLike, level: float = 0.05) -> NDArray[np.floa
     """Thresholds (K,) that a new benign segment reaches in any statistic with that probability.
 
     With many statistics that rise together, dealing the level out to them (:func:`calibrate`) gives
-    most of it away. Here each is measured by its own quantile, and one factor for all is the
-    conformal quantile of the largest ratio.
+    most of it away. Here each is measured in a unit of its own, the value that a fifth of the
+    segments exceed, and one factor for all is the conformal quantile of the largest ratio. (With a
+    higher quantile as unit few segments would have much say in it: in leagues of 24 firms, with 24
+    segments, 18 to 40 % false alarms in place of 5.)
 
     Args:
         maxima: (M, K) as for :func:`calibrate`.
@@ -82,11 +86,11 @@ def calibrate_jointly(maxima: ArrayLike, level: float = 0.05) -> NDArray[np.floa
         HanseError: the segments are too few for the level, or hold something else than numbers.
     """
     values = np.atleast_2d(np.asarray(maxima, np.float64))
-    own = np.array([calibrate(column[:, None], level)[0] for column in values.T])
-    # A statistic that has never moved has no unit; half of one is little evidence anywhere.
-    own = np.maximum(own, 0.5)
-    factor = calibrate((values / own).max(axis=1)[:, None], level)[0]
-    return np.asarray(own * factor)
+    calibrate(values, min(level * values.shape[1], 0.99))  # refuses what cannot be used
+    # What has never moved has no unit; half of one is little evidence in any statistic.
+    units = np.maximum(np.quantile(values, 1 - _EXCEEDING, axis=0), 0.5)
+    factor = calibrate((values / units).max(axis=1)[:, None], level)[0]
+    return np.asarray(units * factor)
 
 
 class Profile(BaseModel):
