@@ -92,7 +92,7 @@ def calibration_from(config: RunConfig, played: list[Benign], level: float = 0.0
         if not segment.histograms:
             raise HanseError(
                 f"seed {segment.seed}: {segment.ticks} hours with talk ({segment.events} events)"
-                f" are too few; the monitor learns for {settings.warm_up} before it can say anything:"
+                f" are too few; the monitor learns for {settings.warm_up} before it says anything:"
                 ' more days, or firms that talk (strategy = "informed")'
             )
     tables = [[fully(counts) for counts in segment.histograms] for segment in played]
