@@ -89,6 +89,8 @@ class ContainmentController(Agent):
         self.tick_minutes = tick_minutes
         self.audience = tuple(audience)
         self._taken = 0
+        self._spared: set[tuple[str, str]] = set()
+        """(alert, agent) whose measures an operator has lifted: they are left alone."""
         self._advised: set[str] = set()
         """The alerts that have been answered with an advisory."""
         self._standing: dict[str, _Standing] = {}
@@ -106,6 +108,8 @@ class ContainmentController(Agent):
         already = {s.agent for s in self._standing.values() if s.reason == report.id}
         for agent in chosen(report, self.suspects):
             if agent in under or len(already) >= self.suspects:
+                continue
+            if (report.id, agent) in self._spared:
                 continue
             already.add(agent)
             self._taken += 1
@@ -133,8 +137,9 @@ class ContainmentController(Agent):
         """Lifts a measure, or all."""
         request = message.payload
         assert isinstance(request, LiftRequest)
-        for measure in list(self._standing):
+        for measure, standing in list(self._standing.items()):
             if request.measure in (measure, "all"):
+                self._spared.add((standing.reason, standing.agent))
                 self._lift(measure, context)
 
     def wake(self, context: Context) -> None:
@@ -148,6 +153,7 @@ class ContainmentController(Agent):
         return {
             "taken": self._taken,
             "advised": sorted(self._advised),
+            "spared": sorted(self._spared),
             "standing": {m: (s.agent, s.until, s.reason) for m, s in self._standing.items()},
         }
 
@@ -155,6 +161,7 @@ class ContainmentController(Agent):
         """Goes on from :meth:`save`."""
         self._taken = saved["taken"]
         self._advised = set(saved["advised"])
+        self._spared = {(alert, agent) for alert, agent in saved["spared"]}
         self._standing = {m: _Standing(*values) for m, values in saved["standing"].items()}
 
     def summary(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -66,6 +66,14 @@ class Worth(BaseModel):
     """Mean number in the contained arm."""
 
 
+class Check(NamedTuple):
+    """A requirement, and whether it is met."""
+
+    requirement: str
+    measured: str
+    passed: bool
+
+
 class Containment(BaseModel):
     """The study."""
 
@@ -83,6 +91,32 @@ class Containment(BaseModel):
         return [
             _worth(firms, kind, list(seeds.values())) for (firms, kind), seeds in groups.items()
         ]
+
+    @property
+    def checks(self) -> list[Check]:
+        """At least half of each harm is avoided; what is benign loses less than 1 % of its trade."""
+        found = []
+        for worth in self.worth():
+            where = f"{worth.kind}, {worth.firms} firms"
+            if worth.kind in ATTACKS:
+                for what, (share, low, high) in worth.avoided.items():
+                    found.append(
+                        Check(
+                            f"{where}: at least 50 % of {what} avoided",
+                            f"{share:.0%} ({low:.0%} to {high:.0%})",
+                            not share < 0.5,
+                        )
+                    )
+            else:
+                lost, low, high = worth.trade_lost
+                found.append(
+                    Check(
+                        f"{where}: less than 1 % of the trade lost",
+                        f"{lost:.2%} ({low:.2%} to {high:.2%})",
+                        lost < 0.01,
+                    )
+                )
+        return found
 
 
 def contain(

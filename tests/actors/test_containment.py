@@ -123,6 +123,15 @@ def test_an_operator_can_lift_one_measure_or_all() -> None:
     assert office.gets(LiftRequest(measure="all"), "operator") == []
 
 
+def test_who_was_let_go_by_an_operator_is_left_alone_for_that_cascade() -> None:
+    office = Office(suspects=2)
+    office.alert(bridge=Role(), amplifier=Role(), origin=role("ann"))
+    office.gets(LiftRequest(measure="all"), "operator")
+    assert office.alert(bridge=Role(), amplifier=Role(), origin=role("ann")) == []
+    [again] = office.alert(id="cascade-2", bridge=Role(), amplifier=Role(), origin=role("ann"))
+    assert again.recipient == "ann"
+
+
 def test_measures_outlive_the_end_of_a_day() -> None:
     office = Office()
     office.alert()
