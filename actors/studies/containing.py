@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from actors.studies.calibrating import calibrate_league
-from actors.studies.detecting import _contents, _silent
+from actors.studies.detecting import contents, silent
 from actors.studies.intervals import avoided, mean
 from actors.studies.leagues import ATTACKS, LOOK_ALIKES, ONSET, talking_league
 from actors.studies.segments import play, spread
@@ -94,7 +94,7 @@ class Containment(BaseModel):
 
     @property
     def checks(self) -> list[Check]:
-        """At least half of each harm is avoided; what is benign loses less than 1 % of its trade."""
+        """At least half of each harm is avoided; what is benign loses no 1 % of its trade."""
         found = []
         for worth in self.worth():
             where = f"{worth.kind}, {worth.firms} firms"
@@ -141,7 +141,7 @@ def contain(
         calibrations: Those to use in place of new ones, by firms.
         containment: Keys of the run file's table; by default a quarantine.
     """
-    tell = progress or _silent
+    tell = progress or silent
     found = dict(calibrations or {})
     for firms in sizes:
         if firms not in found:
@@ -152,7 +152,7 @@ def contain(
                 partial(tell, f"calibrating on {firms} firms"),
             )
     tasks = [
-        (firms, kind, seed, arm, _contents(found[firms]), containment or {})
+        (firms, kind, seed, arm, contents(found[firms]), containment or {})
         for firms in sizes
         for kind in kinds
         for seed in range(seeds)

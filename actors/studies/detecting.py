@@ -103,7 +103,7 @@ def detect(
         progress: Called with (what, done, of how many).
         calibrations: Those to use in place of new ones, by firms.
     """
-    tell = progress or _silent
+    tell = progress or silent
     found = dict(calibrations or {})
     for firms in sizes:
         if firms not in found:
@@ -114,7 +114,7 @@ def detect(
                 partial(tell, f"calibrating on {firms} firms"),
             )
     tasks = [
-        (firms, kind, seed, _contents(found[firms]))
+        (firms, kind, seed, contents(found[firms]))
         for firms in sizes
         for kind in kinds
         for seed in range(seeds)
@@ -123,11 +123,12 @@ def detect(
     return Detection(calibrations={n: found[n] for n in sizes}, seen=seen)
 
 
-def _silent(what: str, done: int, of: int) -> None:
+def silent(what: str, done: int, of: int) -> None:
     """No progress is shown."""
 
 
-def _contents(calibration: Calibration) -> dict[str, Any]:
+def contents(calibration: Calibration) -> dict[str, Any]:
+    """What its file holds, as a run file may have it."""
     return {"id": calibration.id, **calibration.model_dump(mode="json")}
 
 
