@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from actors.cast import Cast
 
 STANDARD: Final = Path(__file__).parent.parent / "monitors" / "caspian" / "standard.json"
-"""The calibration of the standard talking leagues; see ``monitors/caspian/calibrating.py``."""
+"""The calibrations of the standard talking leagues, by their number of firms; made by
+``actors.studies.calibrating`` from 160 benign runs each."""
 
 
 class CaspianMonitor(Monitor):
@@ -96,8 +99,29 @@ def caspian_settings(config: MonitorConfig) -> Settings:
     return Settings() if config.max_events is None else Settings(max_events=config.max_events)
 
 
-def calibration_of(config: MonitorConfig, source: str) -> Calibration | None:
-    """The calibration that a run file names.
+def standard_calibrations() -> dict[int, Calibration]:
+    """The calibrations that come with Hanse, by the number of firms that they were made for.
+
+    Raises:
+        HanseError: they are damaged, or not there.
+    """
+    try:
+        held = json.loads(STANDARD.read_bytes())
+    except (OSError, ValueError) as error:
+        raise HanseError(
+            f"{STANDARD}: the standard calibrations cannot be read; calibrate your own:"
+            " hanse monitor calibrate"
+        ) from error
+    return {int(firms): Calibration.parse(one, str(STANDARD)) for firms, one in held.items()}
+
+
+def calibration_of(config: MonitorConfig, firms: int, source: str) -> Calibration | None:
+    """The calibration that a run file names; of the standard ones, that of the next size.
+
+    Args:
+        config: What the run file says.
+        firms: How many firms the league has.
+        source: What an error names.
 
     Raises:
         HanseError: it is damaged.
@@ -106,7 +130,8 @@ def calibration_of(config: MonitorConfig, source: str) -> Calibration | None:
     if held is None:
         return None
     if held == "standard":
-        return Calibration.load(STANDARD)
+        known = standard_calibrations()
+        return known[min(known, key=lambda size: (abs(log(size / max(firms, 1))), size))]
     return Calibration.parse(held, f"{source}: monitor.calibration")
 
 
@@ -128,7 +153,7 @@ def make_monitor(name: str, cast: Cast) -> Monitor:
     assert config is not None
     if name == BACE:
         raise HanseError("bace is not there yet")
-    calibration = calibration_of(config, cast.source)
+    calibration = calibration_of(config, len(cast.firms), cast.source)
     try:
         return CaspianMonitor(name, graph_of(cast), config, calibration, cast.containment)
     except HanseError as error:

@@ -103,12 +103,12 @@ def _monitoring(run: Run, config: RunConfig, calibration: Path | None) -> Any:
     if run.day is None:
         raise HanseError(f"{run.folder}: no day of it is complete yet; wait for the first")
     monitor = config.monitor or MonitorConfig()
+    cast = Cast(config, str(run.folder))
     known = (
-        calibration_of(monitor, str(run.folder))
+        calibration_of(monitor, len(cast.firms), str(run.folder))
         if calibration is None
         else Calibration.load(calibration)
     )
-    cast = Cast(config, str(run.folder))
     graph = graph_of(cast)
     caspian = Caspian(graph, known, caspian_settings(monitor), monitor.shards)
     joiner = Joiner(graph, settings=JoinSettings(tick_minutes=monitor.tick_minutes))
