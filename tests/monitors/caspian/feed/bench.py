@@ -1,6 +1,6 @@
 """What the feed costs, and why numbers are encoded as they are.
 
-``python -m tests.monitors.caspian.feed.bench`` prints both tables.
+``python -m tests.monitors.caspian.feed.bench`` prints three tables.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,13 @@ from numpy.typing import NDArray
 
 from monitors.caspian.events import DIMENSIONS
 from monitors.caspian.feed import Encoder, Joiner, league_graph
+from monitors.caspian.feed.embeddings import SentenceText, minilm
+from monitors.caspian.feed.encoding import TextFeatures
+from monitors.caspian.feed.hashing import HashedText
 from monitors.caspian.feed.numeric import NumberFeatures
 from monitors.caspian.scoring import dot, orthonormal
-from services.talk.vocabulary import sentence
+from services.errors import HanseError
+from services.talk.vocabulary import mutated, sentence
 
 Floats = NDArray[np.float64]
 Features = Callable[[Floats], Floats]
@@ -128,6 +133,27 @@ def numbers() -> None:
     print("and of those that are both overloaded")
 
 
+def texts(count: int = 200) -> None:
+    """Prints how far retold sentences are from unrelated ones, by encoding."""
+    encodings: dict[str, TextFeatures] = {"hashed": HashedText()}
+    with suppress(HanseError):  # the extra is not installed
+        encodings["minilm"] = SentenceText(minilm(), "minilm")
+    rng = random.Random(1)
+    told = [sentence(rng) for _ in range(count)]
+    retold = [mutated(words, rng, 0.25) for words in told]
+    print("text        unrelated (deviation)   retold   in deviations   milliseconds a text")
+    for name, encoding in encodings.items():
+        start = time.process_time()
+        u, v = (encoding.vectors([(words,) for words in some]) for some in (told, retold))
+        cost = (time.process_time() - start) / (2 * count) * 1e3
+        apart, near = np.einsum("nd,nd->n", u[1:], u[:-1]), np.einsum("nd,nd->n", u, v)
+        gain = (near.mean() - apart.mean()) / apart.std()
+        print(
+            f"{name:10}  {apart.mean():9.3f} ({apart.std():.3f})   {near.mean():12.3f}"
+            f"   {gain:13.1f}   {cost:19.3f}"
+        )
+
+
 class _Talk:
     """The rows of a league of 96 firms, hour by hour."""
 
@@ -190,5 +216,6 @@ def _summary(costs: list[float]) -> str:
 
 
 if __name__ == "__main__":
+    texts()
     numbers()
     speed()
