@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
+
+from pydantic import ValidationError
 
 from actors.cast import Cast
 from actors.containment import chosen
@@ -96,8 +99,9 @@ def reports_of(run: Run) -> dict[str, CascadeReport]:
     """The cascades that a run's log tells of, by id: each as it was known last."""
     found = {}
     for row in run.rows("events", "kind IN ('alert', 'alert_revised')"):
-        report = CascadeReport.model_validate(body_of(row[7]))
-        found[report.id] = report
+        with suppress(ValidationError):  # of a monitor of the user's own, who says it otherwise
+            report = CascadeReport.model_validate(body_of(row[7]))
+            found[report.id] = report
     return found
 
 
@@ -196,7 +200,10 @@ def try_without(
     for name in agents:
         if name not in players.names:
             raise HanseError(f"{run.folder}: {unknown(name, players.names, 'agent')}")
-    contained = run.count("events", "kind = 'measure'") > 0
+    contained = any(
+        run.count(table, condition)
+        for table, condition in (("events", "kind = 'measure'"), ("messages", "type = 'advisory'"))
+    )
     total = len(agents) + contained
     done = 0
 

@@ -94,8 +94,8 @@ class Account:
     def summary(self) -> str:
         """One line: alerts, measures, messages withheld."""
         if not self.alerts:
-            return f"no alert in {self.ticks:,} ticks"
-        parts = [f"{_count(len(self.alerts), 'alert')} in {self.ticks:,} ticks"]
+            return f"no alert in {_count(self.ticks, 'tick')}"
+        parts = [f"{_count(len(self.alerts), 'alert')} in {_count(self.ticks, 'tick')}"]
         if self.measures:
             parts.append(
                 f"{_count(len(self.measures), 'measure')}, {len(self.standing)} of them standing"
@@ -106,19 +106,20 @@ class Account:
 
     def _tick(self, body: dict[str, Any]) -> Tick:
         flags = tuple(body.get("flags", ()))
-        found = Tick(body["tick"] * self.tick_minutes, body["events"], body.get("score"), flags)
+        minute = body["tick"] * self.tick_minutes
+        found = Tick(minute, body.get("events", 0), body.get("score"), flags)
         self.ticks += 1
         self.last.append(found)
         return found
 
     def _note(self, event: Noted) -> None:
         if event.kind in ("alert", "alert_revised"):
-            self.alerts[event.body["id"]] = event.body
+            self.alerts[str(event.body.get("id", event.minute))] = event.body
         elif event.kind == "measure":
-            self.measures[event.body["measure"]] = event.agent
-            self.standing[event.body["measure"]] = event.agent
+            name = str(event.body.get("measure"))
+            self.measures[name] = self.standing[name] = event.agent
         elif event.kind == "measure_over":
-            self.standing.pop(event.body["measure"], None)
+            self.standing.pop(str(event.body.get("measure")), None)
 
 
 def events_of(run: Run, day: int, kinds: tuple[str, ...] = WATCHED) -> list[Noted]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from services.runs.bodies import body_of
 from services.telemetry.inspection.words import when
 
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ class Noted:
     @classmethod
     def of(cls, row: Sequence[Any]) -> Noted:
         """The event of a row of the log's table."""
-        return cls(row[0], row[2], row[5], json.loads(row[7]))
+        return cls(row[0], row[2], row[5], body_of(row[7]) or {})
 
 
 def told(event: Noted, tick_minutes: int) -> list[str]:
     """An event of a kind in :data:`NEWS` as lines; those after the first are details."""
     at, body = when(event.minute), event.body
     if event.kind in ("alert", "alert_revised"):
-        from monitors.caspian.alert import CascadeReport
-
-        report = CascadeReport.model_validate(body)
+        report = report_in(body)
+        if report is None:  # of a monitor of the user's own, who says it otherwise
+            return [f"{at}  {event.kind.replace('_', ' ')} of {event.agent}"]
         first = alert_line(report, tick_minutes)
         if event.kind == "alert":
             return [f"{at}  ALERT {first}", *alert_details(report)]
@@ -60,6 +60,18 @@ def told(event: Noted, tick_minutes: int) -> list[str]:
     if event.kind == "order":
         return [f"{at}  the operator says: lift {body.get('lift')}"]
     return [f"{at}  {injection(body)}"]
+
+
+def report_in(body: dict[str, Any]) -> CascadeReport | None:
+    """The report that the body of an alert is; None if it is none."""
+    from pydantic import ValidationError
+
+    from monitors.caspian.alert import CascadeReport
+
+    try:
+        return CascadeReport.model_validate(body)
+    except ValidationError:
+        return None
 
 
 def alert_line(report: CascadeReport, tick_minutes: int) -> str:

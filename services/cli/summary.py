@@ -77,14 +77,13 @@ def _account(run: Run) -> Account | None:
 
 
 def _show_account(account: Account) -> None:
-    from monitors.caspian.alert import CascadeReport
-    from services.cli.monitor_words import alert_line, roles
+    from services.cli.monitor_words import alert_line, report_in, roles
 
     say(f"monitor: {account.summary()}")
     lines = []
     for body in account.alerts.values():
-        report = CascadeReport.model_validate(body)
-        lines.append(f"{alert_line(report, account.tick_minutes)}; {roles(report)}")
+        if (report := report_in(body)) is not None:
+            lines.append(f"{alert_line(report, account.tick_minutes)}; {roles(report)}")
     _say_some(lines)
 
 

@@ -23,7 +23,7 @@ CASES = {
         THREE.replace("passive", "pasive"),
         "hanse: run.toml: firms.Bo.strategy: 'pasive' is not a known strategy "
         "(did you mean 'passive'?); allowed: passive, heuristic, repaired, scripted, managed, "
-        "importing, random, human, "
+        "importing, informed, random, human, "
         "or your own as module:Class or path.py:Class",
     ),
     "missing role": (

@@ -11,7 +11,7 @@ import pytest
 from actors.league import League
 from services.cli.monitor_account import Account
 from services.cli.monitor_watch import follow
-from services.cli.monitor_words import bar
+from services.cli.monitor_words import Noted, bar
 from services.runs import Run
 from tests.actors.alarmed import ORIGIN, OTHERS, alarmed, alarmist, played
 
@@ -129,6 +129,18 @@ def test_a_bar_is_full_at_the_threshold_and_goes_on_beyond_it(score, cells, beyo
     inside, outside = bar(score).split("│")
     assert (inside.count("█"), len(inside)) == (cells, 20)
     assert (outside.count("█"), len(outside)) == (beyond, 10)
+
+
+def test_an_alert_of_a_monitor_of_one_s_own_is_told_without_its_words():
+    events = [
+        Noted(600, "mine", "signals", {"tick": 9}),
+        Noted(660, "mine", "alert", {"worry": 3}),
+        Noted(670, "mine", "measure", {}),
+    ]
+    account = Account(60)
+    lines = [line.text for line in account.day(events)]
+    assert lines[1] == "day 0 11:00  alert of mine"
+    assert account.summary() == "1 alert in 1 tick; 1 measure, 1 of them standing"
 
 
 # ---- run -----------------------------------------------------------------------------------------
