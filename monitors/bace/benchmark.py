@@ -1,6 +1,6 @@
 """How well BACE finds graphs that are known: the acceptance table of the note, section 8.
 
-    table = run_benchmark()                     # the whole, about ten CPU minutes
+    table = run_benchmark()                     # the whole, about eight CPU minutes
     table = run_benchmark(quick=True)           # seed 0 only
     Console().print(table.rich())
 
