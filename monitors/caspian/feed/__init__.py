@@ -5,7 +5,8 @@ are words and which are numbers; `hashing`, `numeric` and `encoding` turn them i
 `joining` pairs each message with what its recipient did afterwards; `league_graph` says who can
 reach whom; `offline` watches a finished run::
 
-    joiner = Joiner(league_graph(cast.possibility_edges()))
+    nodes, edges = cast.possibility_edges()
+    joiner = Joiner(league_graph(edges, nodes))
     for tick, rows in by_tick(run.rows("messages")):
         signals = caspian.observe(joiner.feed(tick, rows))
 """

@@ -2,7 +2,8 @@
 
 The whole use::
 
-    graph = league_graph(cast.possibility_edges())
+    nodes, edges = cast.possibility_edges()
+    graph = league_graph(edges, nodes)
     for seen in watch_run(Run(folder), graph, lambda graph: Caspian(graph, calibration)):
         print(seen.tick, seen.signals.score, [report.id for report in seen.reports])
 """

@@ -105,3 +105,16 @@ class TestInABrowser:
         view = look_at(page, tmp_path / "profile")
         assert view.complaints == []
         assert says in view.text()
+
+    def test_every_statistic_that_can_raise_the_alarm_is_drawn_with_its_threshold(self, tmp_path):
+        usual = monitoring()
+        points = [
+            point.model_copy(update={"figures": {**point.figures, "sparse.all": 1.0}})
+            for point in usual.points
+        ]
+        limits = {**usual.thresholds, "sparse.all": 5.0}
+        page = write_page(tmp_path / "page.html", monitoring(points=points, thresholds=limits))
+        view = look_at(page, tmp_path / "profile")
+        assert "threshold of sparse.all: 5.00" in view.text()
+        # The score's, and one for each statistic.
+        assert view.document.count('class="threshold"') == 1 + len(limits)
