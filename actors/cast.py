@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
 from typing import Any, Final
 
 from actors.agent import Agent
 from actors.controller import Controller
 from actors.exchange import Exchange
 from actors.firm import Firm
+from actors.opening import catalogue_of, firms_of, rules_of
 from actors.orders import OPERATOR
 from actors.restraints import Restraints
 from actors.router import Router
@@ -19,10 +19,6 @@ from actors.strategies.informed import Informed
 from actors.talkers import Edge, Talkers, possibility_edges
 from policies.base_stock import BaseStock
 from services.config import FirmConfig, RunConfig
-from services.economy.catalogue import Catalogue, standard_catalogue
-from services.economy.generator import generate_firms
-from services.economy.money import micros
-from services.economy.rules import Rules, rules_named
 from services.economy.setup import TownSetup, firm_setup
 from services.errors import HanseError
 
@@ -59,7 +55,7 @@ class Cast:
     def __init__(self, config: RunConfig, source: str = "run file") -> None:
         self.config = config
         self.source = source
-        self.firms = _firms(config)
+        self.firms = firms_of(config)
         self.towns = list(dict.fromkeys(f.town or config.town_names[0] for f in self.firms))
         self.exchanges = {
             town: "exchange" if len(self.towns) == 1 else f"exchange_{town}" for town in self.towns
@@ -207,7 +203,7 @@ class Cast:
     def setup(self, town: str) -> TownSetup:
         """What a town is made of."""
         config, economy = self.config, self.config.economy
-        rules = _rules(config)
+        rules = rules_of(config)
         values: dict[str, Any] = {
             key: value
             for key in (
@@ -232,7 +228,7 @@ class Cast:
             seed=config.seed,
             days=config.days,
             rules=rules,
-            catalogue=_catalogue(config),
+            catalogue=catalogue_of(config),
             firms=tuple(
                 firm_setup(
                     f.name,
@@ -331,67 +327,6 @@ def _monitors(config: RunConfig) -> list[str]:
     if found and config.containment is not None:
         found.append(OPERATOR)
     return found
-
-
-def _firms(config: RunConfig) -> list[FirmConfig]:
-    made = config.generate
-    if made is None:
-        return list(config.firms)
-    shares = (made.farmers, made.roasters, made.retailers)
-    firms = []
-    for firm in generate_firms(config.seed, made.firms, made.towns, shares):
-        options: dict[str, Any] = {}
-        if made.strategy in ("scripted", "informed"):
-            options = {"asks": firm.asks} if firm.asks else {}
-            if firm.correspondents:
-                options["correspondents"] = list(firm.correspondents)
-        firms.append(
-            FirmConfig(
-                name=firm.name,
-                role=firm.role,
-                town=firm.town,
-                strategy=made.strategy,
-                cash=firm.cash,
-                options=options,
-            )
-        )
-    return firms
-
-
-def _rules(config: RunConfig) -> Rules:
-    rules = rules_named(config.rules)
-    economy = config.economy
-    changed = {
-        key: value
-        for key in ("credit_limit", "listing_days", "max_terms_days")
-        if (value := getattr(economy, key)) is not None
-    }
-    return replace(rules, **changed)
-
-
-def _catalogue(config: RunConfig) -> Catalogue:
-    items: dict[str, dict[str, Any]] = {}
-    for name, item in config.items.items():
-        changed: dict[str, Any] = {}
-        if item.cost is not None:
-            changed["unit_cost"] = micros(item.cost)
-        if item.floor is not None:
-            changed["floor_kg"] = item.floor
-        for key in ("daily_cap", "reservation_price", "demand_base"):
-            if getattr(item, key) is not None:
-                changed[key] = getattr(item, key)
-        items[name] = changed
-    recipes: dict[str, dict[str, Any]] = {}
-    for name, recipe in config.recipes.items():
-        changed = {}
-        if recipe.labour is not None:
-            changed["labour"] = recipe.labour
-        if recipe.yield_ is not None:
-            changed["yield_"] = recipe.yield_
-        if recipe.lag is not None:
-            changed["lag_days"] = recipe.lag
-        recipes[name] = changed
-    return standard_catalogue().with_changes(items, recipes)
 
 
 def plan(config: RunConfig, hosts: int | None, kind: type[Cast] = Cast) -> tuple[Cast, str, int]:
