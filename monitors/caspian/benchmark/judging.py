@@ -104,14 +104,30 @@ def _attribution_check(blamed: Sequence[Attribution]) -> Check:
     return Check(
         id="A6",
         requirement="abrupt origin >= 0.70, bridge >= 0.55, amplifier >= 0.50; gradual origin"
-        " >= 0.45; twice the paper's formulas (bridge 1.2 times)",
+        " >= 0.45; twice the paper's formulas (bridge 1.2 times), or as few errors where twice is"
+        " more than all",
         measured=f"{origin:.3f}, {bridge:.3f}, {amplifier:.3f}; {gradual:.3f};"
         f" formulas {formulas[0]:.3f}, {formulas[1]:.3f}, {formulas[2]:.3f}; {slow_formulas:.3f}",
-        passed=origin >= max(0.70, 2 * formulas[0])
-        and bridge >= max(0.55, 1.2 * formulas[1])
-        and amplifier >= max(0.50, 2 * formulas[2])
-        and gradual >= max(0.45, 2 * slow_formulas),
+        passed=origin >= 0.70
+        and bridge >= 0.55
+        and amplifier >= 0.50
+        and gradual >= 0.45
+        and _better(origin, formulas[0], 2)
+        and _better(bridge, formulas[1], 1.2)
+        and _better(amplifier, formulas[2], 2)
+        and _better(gradual, slow_formulas, 2),
     )
+
+
+def _better(ours: float, theirs: float, times: float) -> bool:
+    """Whether we are right so many times as often, or wrong as many times less where that is > 1.
+
+    The formulas are given our influence and onset, and with these they name more than half of the
+    origins: nobody can be right twice as often.
+    """
+    if times * theirs <= 1:
+        return ours >= times * theirs
+    return 1 - ours <= (1 - theirs) / times
 
 
 def claims(

@@ -132,6 +132,13 @@ def test_each_requirement_of_attribution_fails_by_itself(
     assert failed(detections(), attributions(**changes)) == {"A6"}
 
 
+def test_where_nobody_can_be_right_twice_as_often_errors_must_be_halved() -> None:
+    formulas = (0.6, 0.5, 0.25)
+
+    assert failed(detections(), attributions(robust=(0.8, 0.6, 0.5), formulas=formulas)) == set()
+    assert failed(detections(), attributions(robust=(0.79, 0.6, 0.5), formulas=formulas)) == {"A6"}
+
+
 def verdict(text: str, rows: list[Detection], settings: list[Setting] | None = None) -> str:
     verdicts = checks(rows, attributions())
     found = claims(rows, attributions(), settings or [], verdicts)
