@@ -238,12 +238,15 @@ wait_for_next_day, withdraw_offer.
 Events: bankruptcy, consumer_sale, day_end, deal, delivery, invoice,
 payment, return, spoilage, trade; agent_error, mail_refused, stray_command,
 stray_trade, turn_missed, undeliverable, unhandled; belief, injection,
-overloaded, recovered.
+overloaded, recovered; alert, alert_revised, measure, measure_over, order,
+signals, withheld.
 
 Other messages: join, letter, purchase_orders, stock_report, text,
 town_quote, trade_fill, trade_order, trade_refused, turn; board_read,
 board_view, board_write, forecast, forecast_request, market_note,
-status_reply, status_request, withheld. A message's spans (send, receive,
+status_reply, status_request, withheld; advisory, approval_request,
+cascade_alert, influence_graph, lift, lift_request, quarantine,
+require_approval, throttle, verdict. A message's spans (send, receive,
 process) are found as message.
 
 Columns for --where: day, minute (of the run), time (09:30), agent, peer,
