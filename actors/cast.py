@@ -154,6 +154,11 @@ class Cast:
         if self.config.injections:
             assert self.talkers.scenes
 
+    @property
+    def classes(self) -> list[str]:
+        """What the run file names as classes: strategies, and kinds of injections."""
+        return [*(f.strategy for f in self.firms), *(i.kind for i in self.config.injections)]
+
     def strategy_name(self, firm: str) -> str:
         """The strategy of a firm as the run file names it."""
         return self._firm[firm].strategy

@@ -138,7 +138,7 @@ class League:
             rules=config.rules,
             placement=placement,
             hosts=number,
-            strategies=fingerprints(firm.strategy for firm in players.firms),
+            strategies=fingerprints(players.classes),
         )
         # What cannot be used is said before a folder is made.
         with exporting(manifest, Path(folder), telemetry) as exports:

@@ -279,7 +279,7 @@ def _league(
             day - 1,
             folder,
             config=config.dump(),
-            strategies=fingerprints(firm.strategy for firm in after.firms),
+            strategies=fingerprints(after.classes),
             refit=(lambda state: without(state, gone)) if gone else lambda state: state,
         )
     if orders:

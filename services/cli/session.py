@@ -28,7 +28,7 @@ class Checked(NamedTuple):
     ray_actors: int
     """Ray actors that will carry the agents; 0 without Ray."""
     strategies: list[str]
-    """The firms' strategies."""
+    """The firms' strategies, and the kinds of injections."""
 
 
 def check_strategies(config: RunConfig, source: str) -> Checked:
@@ -44,8 +44,9 @@ def check_strategies(config: RunConfig, source: str) -> Checked:
     cast.check()
     played = bool(cast.needs_terminal())
     placement = config.resolved_placement(len(cast.names))
-    actors = {"one": len(cast.names), "packed": config.hosts}.get(placement, 0)
-    return Checked(played, 0 if played else actors, [firm.strategy for firm in cast.firms])
+    inline = played or placement == "inline"
+    actors = 0 if inline else len(set(cast.layout(placement, config.hosts).values()))
+    return Checked(played, actors, cast.classes)
 
 
 def warn_of_changes(before: Mapping[str, str], strategies: list[str]) -> None:
