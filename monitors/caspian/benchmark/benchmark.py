@@ -13,6 +13,7 @@ from monitors.caspian.benchmark.detectors import (
     FOREST,
     KEYWORDS,
     NOVELTY,
+    RANKS,
     STATISTICS,
     UNCONDITIONAL,
 )
@@ -41,7 +42,7 @@ HARD: Final = 0.7
 
 _ROBUST: Final = next(row for row in DETECTORS if row.name == CASPIAN)
 _SOME: Final = tuple(
-    row for row in DETECTORS if row.name in (CASPIAN, UNCONDITIONAL, COSINE, NOVELTY, FOREST)
+    row for row in DETECTORS if row.name in (CASPIAN, RANKS, UNCONDITIONAL, COSINE, NOVELTY, FOREST)
 )
 """Who is looked at under other conditions as well."""
 _ABLATIONS: Final[dict[str, tuple[int, ...]]] = {

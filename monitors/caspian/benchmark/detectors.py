@@ -80,6 +80,7 @@ _ALONE: Final = Settings().alarm == ("q1",)
 CONDITIONAL: Final = CASPIAN if _ALONE else "conditional event mean (q1)"
 """Who differs from the unconditional mean in nothing but conditioning."""
 UNCONDITIONAL: Final = "unconditional event mean"
+RANKS: Final = "rank partial correlation (GAMMAF)"
 COSINE: Final = "mean cosine(u, v)"
 NOVELTY: Final = "embedding novelty"
 FOREST: Final = "isolation forest, 10 tick features"
@@ -99,7 +100,7 @@ DETECTORS: Final = (
     Detector(FOREST, "TickFeatures", TickFeatures.columns, "forest"),
     Detector("Hawkes branching ratio", "HawkesBranching", ("value",)),
     Detector("robust min-z (authors' first code)", "RobustMinimum", ("value",), "as it is"),
-    Detector("rank partial correlation (GAMMAF)", "RankPartialCorrelation", ("value",)),
+    Detector(RANKS, "RankPartialCorrelation", ("value",)),
     Detector(COSINE, "MeanCosine", ("value",)),
     Detector(UNCONDITIONAL, "Unconditional", ("value",)),
     Detector(LITERAL, "Paper", ("alert", "lambda1"), "rule"),

@@ -17,12 +17,13 @@ from monitors.caspian.benchmark.detectors import (
     FOREST,
     LITERAL,
     NOVELTY,
+    RANKS,
     UNCONDITIONAL,
 )
 from monitors.caspian.benchmark.results import Attribution, Detection, Estimate, Results
 from monitors.caspian.benchmark.tables import extent, tables
 
-DRAWN: Final = (CASPIAN, COSINE, UNCONDITIONAL, FOREST, NOVELTY, COUNTS, LITERAL)
+DRAWN: Final = (CASPIAN, RANKS, COSINE, UNCONDITIONAL, FOREST, NOVELTY, COUNTS, LITERAL)
 """Detectors in the charts: as many as can be told apart."""
 LATEST: Final = 40
 """Last tick after the onset that the chart of delays shows."""
