@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib.util import find_spec
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -152,7 +153,16 @@ def make_monitor(name: str, cast: Cast) -> Monitor:
     config = cast.config.monitor
     assert config is not None
     if name == BACE:
-        raise HanseError("bace is not there yet")
+        from actors.bace_monitor import BaceMonitor  # torch is for who wants it
+
+        if find_spec("torch") is None:
+            raise HanseError(
+                f"{cast.source}: monitor.bace: needs torch: make torch, or pip install torch"
+            )
+        days = cast.config.economy.festival_days or [40, 53]
+        firms = [firm.name for firm in cast.firms]
+        festival = days[0], days[1]
+        return BaceMonitor(name, firms, config.refit_ticks, festival, cast.config.seed)
     calibration = calibration_of(config, len(cast.firms), cast.source)
     try:
         return CaspianMonitor(name, graph_of(cast), config, calibration, cast.containment)

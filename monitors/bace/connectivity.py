@@ -232,6 +232,11 @@ class ConnectivityMonitor:
             self._graphs[graph.context] = graph
         return outcome.graphs
 
+    def goes_on(self, number: int) -> None:
+        """After :meth:`load`: the fit of that number, out when it was saved, is not lost."""
+        self._number = number
+        self._since_fit -= self.settings.refit_every
+
     def graph(self, context: str) -> InfluenceGraph | None:
         """The last graph of a context, if there was a fit."""
         return self._graphs.get(context)

@@ -18,6 +18,7 @@ from services.errors import HanseError
 if TYPE_CHECKING:
     from actors.studies.containing import Worth
     from actors.studies.detecting import Row
+    from actors.studies.verifying import Row as Verified
     from services.cli.monitor_progress import Steps
 
 EXAMPLE = """Examples:
@@ -38,6 +39,8 @@ The suites:
   league: leagues of 6, 24 and 96 firms, attacked or only looking like it
 
   containment: what measures are worth, against alerts and against nothing
+
+  verification: whether trying an alert's suspects by replays finds who began
 
   bace: BACE on signals whose graph is known
 
@@ -60,6 +63,7 @@ class Suite(StrEnum):
     LEAGUE = "league"
     CONTAINMENT = "containment"
     ATTRIBUTION = "attribution"
+    VERIFICATION = "verification"
     BACE = "bace"
 
 
@@ -169,9 +173,12 @@ def _synthetic(quick: bool, processes: int, steps: Steps, *, blame: bool = False
 
 def _league(quick: bool, processes: int, steps: Steps) -> Measured:
     from actors.studies.detecting import detect
+    from actors.watchers import standard_calibrations
 
-    size: dict[str, Any] = {"sizes": (6,), "seeds": 4, "segments": 80} if quick else {}
-    study = detect(**size, processes=processes, progress=steps)
+    size: dict[str, Any] = {"sizes": (6,), "seeds": 4} if quick else {}
+    study = detect(
+        **size, processes=processes, progress=steps, calibrations=standard_calibrations()
+    )
     return Measured(
         [_detections(study.rows())], study.model_dump(mode="json"), _unmet(study), _few(quick)
     )
@@ -179,14 +186,30 @@ def _league(quick: bool, processes: int, steps: Steps) -> Measured:
 
 def _containment(quick: bool, processes: int, steps: Steps) -> Measured:
     from actors.studies.containing import contain
+    from actors.watchers import standard_calibrations
 
     size: dict[str, Any] = {}
     if quick:
         kinds = ("price_rumour", "retry_storm", "steady")
-        size = {"sizes": (6,), "kinds": kinds, "seeds": 4, "segments": 80}
-    study = contain(**size, processes=processes, progress=steps)
+        size = {"sizes": (6,), "kinds": kinds, "seeds": 4}
+    study = contain(
+        **size, processes=processes, progress=steps, calibrations=standard_calibrations()
+    )
     return Measured(
         [_worth(study.worth())], study.model_dump(mode="json"), _unmet(study), _few(quick)
+    )
+
+
+def _verification(quick: bool, processes: int, steps: Steps) -> Measured:
+    from actors.studies.verifying import try_suspects
+    from actors.watchers import standard_calibrations
+
+    size: dict[str, Any] = {"sizes": (6,), "seeds": 4} if quick else {}
+    study = try_suspects(
+        **size, processes=processes, progress=steps, calibrations=standard_calibrations()
+    )
+    return Measured(
+        [_verified(study.rows())], study.model_dump(mode="json"), _unmet(study), _few(quick)
     )
 
 
@@ -210,6 +233,7 @@ SUITES: Final[dict[Suite, Callable[[bool, int, Steps], Measured]]] = {
     Suite.ATTRIBUTION: partial(_synthetic, blame=True),
     Suite.LEAGUE: _league,
     Suite.CONTAINMENT: _containment,
+    Suite.VERIFICATION: _verification,
     Suite.BACE: _bace,
 }
 
@@ -278,6 +302,22 @@ def _worth(rows: Sequence[Worth]) -> Any:
         table.add_row(
             *cells, _interval(row.trade_lost), f"{row.measures:.1f}", f"{row.withheld:,.0f}"
         )
+    return table
+
+
+def _verified(rows: Sequence[Verified]) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = "The true origin of abrupt cascades: named by the monitor, and after replays"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("firms", justify="right")
+    table.add_column("what is done")
+    for head in ("runs", "alarms", "named first", "among suspects", "first after replays"):
+        table.add_column(head, justify="right")
+    for row in rows:
+        shares = _interval(row.suspected), f"{row.among:.2f}", _interval(row.verified)
+        table.add_row(f"{row.firms}", row.kind, f"{row.runs}", f"{row.alarms}", *shares)
     return table
 
 
