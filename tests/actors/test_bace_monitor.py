@@ -1,4 +1,4 @@
-"""BACE watches a league by the hour, fits beside it, and tells in the next morning what it found."""
+"""BACE watches a league by the hour, fits beside it, and tells in the morning what it found."""
 
 from __future__ import annotations
 

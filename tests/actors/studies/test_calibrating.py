@@ -46,7 +46,7 @@ def test_the_thresholds_are_of_the_statistics_that_alarm_in_leagues() -> None:
 
 
 def test_a_league_that_does_not_talk_has_nothing_to_calibrate_on() -> None:
-    with pytest.raises(HanseError, match="0 events.* are too few.*informed"):
+    with pytest.raises(HanseError, match=r"0 events.* are too few.*informed"):
         calibrate_league(RunConfig(days=2), segments=1, processes=1)
 
 
