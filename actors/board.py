@@ -9,6 +9,7 @@ from actors.context import Context
 from actors.measures import Advisory
 from services.messages import Message
 from services.talk.claims import Claim
+from services.talk.hours import next_hour
 from services.talk.mind import INSISTENT, SENTENCES
 from services.talk.payloads import BoardRead, BoardView, BoardWrite, told
 
@@ -24,6 +25,8 @@ class PriceBoard(Agent):
         self.entries: list[Claim] = []
         self.minutes: list[int] = []
         """When each entry was written."""
+        self.wary_until = 0
+        """The minute up to which nobody may insist on anything here."""
         self.written = 0
         self.read = 0
 
@@ -32,6 +35,8 @@ class PriceBoard(Agent):
         """Puts the sentences of a note up."""
         assert isinstance(message.payload, BoardWrite)
         claims = message.payload.heard()
+        if context.now < self.wary_until:
+            claims = [claim for claim in claims if claim.strength < INSISTENT]
         self.entries = (self.entries + claims)[-ROOM:]
         self.minutes = (self.minutes + [context.now] * len(claims))[-ROOM:]
         self.written += 1
@@ -49,6 +54,7 @@ class PriceBoard(Agent):
         """Takes down what somebody has insisted on since something false is about."""
         assert isinstance(message.payload, Advisory)
         since = message.payload.since
+        self.wary_until = max(message.payload.until, next_hour(context.now))
         kept = [
             (entry, minute)
             for entry, minute in zip(self.entries, self.minutes, strict=True)
@@ -62,6 +68,7 @@ class PriceBoard(Agent):
         return {
             "entries": [list(entry) for entry in self.entries],
             "minutes": self.minutes,
+            "wary_until": self.wary_until,
             "written": self.written,
             "read": self.read,
         }
@@ -70,6 +77,7 @@ class PriceBoard(Agent):
         """Goes on from :meth:`save`."""
         self.entries = [Claim(*entry) for entry in saved["entries"]]
         self.minutes = list(saved["minutes"])
+        self.wary_until = saved["wary_until"]
         self.written, self.read = saved["written"], saved["read"]
 
     def summary(self) -> dict[str, Any]:

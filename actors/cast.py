@@ -296,9 +296,8 @@ class Cast:
             settings.per_hour,
             settings.suspects,
             tick_minutes=60 if monitor is None else monitor.tick_minutes,
-            audience=[*(f.name for f in self.firms), *self.talkers.names]
-            if settings.advise
-            else [],
+            audience=self._talking() if settings.advise else [],
+            doubt_hours=settings.doubt_hours,
         )
 
     def _talking(self) -> list[str]:

@@ -66,6 +66,7 @@ class ContainmentController(Agent):
         tick_minutes: Virtual minutes of the monitor's ticks.
         audience: Whom to advise not to believe what they have heard since the cascade began; nobody
             if it is empty.
+        doubt_hours: How long they are to be convinced of nothing new.
     """
 
     essential = False
@@ -74,12 +75,13 @@ class ContainmentController(Agent):
         self,
         name: str,
         policy: ContainmentPolicy = "quarantine",
-        hours: int = 48,
+        hours: int = 168,
         per_hour: int = 1,
         suspects: int = 3,
         *,
         tick_minutes: int = 60,
         audience: Sequence[str] = (),
+        doubt_hours: int = 48,
     ) -> None:
         super().__init__(name)
         self.policy = policy
@@ -88,6 +90,7 @@ class ContainmentController(Agent):
         self.suspects = suspects
         self.tick_minutes = tick_minutes
         self.audience = tuple(audience)
+        self.doubt_hours = doubt_hours
         self._taken = 0
         self._spared: set[tuple[str, str]] = set()
         """(alert, agent) whose measures an operator has lifted: they are left alone."""
@@ -122,8 +125,9 @@ class ContainmentController(Agent):
             self._advised.add(report.id)
             # An estimated onset may be late; doubt about an hour more costs little.
             since = max(report.onset - DOUBT, 0) * self.tick_minutes
+            until = context.now + self.doubt_hours * MINUTES_PER_HOUR
             for agent in self.audience:
-                context.send(agent, Advisory(since=since, reason=report.id))
+                context.send(agent, Advisory(since=since, until=until, reason=report.id))
 
     @handles(ApprovalRequest)
     def on_approval_request(self, message: Message, context: Context) -> None:

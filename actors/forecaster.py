@@ -42,7 +42,8 @@ class Forecaster(Agent):
     def on_advisory(self, message: Message, context: Context) -> None:
         """Goes no longer by what it was told since something false is about."""
         assert isinstance(message.payload, Advisory)
-        self.mind.doubt(message.payload.since, next_hour(context.now))
+        advisory = message.payload
+        self.mind.doubt(advisory.since, max(advisory.until, next_hour(context.now)))
 
     def save(self) -> dict[str, Any]:
         """What it expects, and by what."""

@@ -62,13 +62,16 @@ class Advisory(Payload):
     """A controller tells firms that something false is about: what they were told is in doubt.
 
     It goes to everybody, not only to suspects, and binds nobody: what a firm has heard from others
-    since then it should believe no longer; what it has seen itself it may.
+    since then it should believe no longer, and be convinced of nothing for a while; what it has
+    seen itself it may believe.
     """
 
     internal: ClassVar[bool] = True
     type: Literal["advisory"] = "advisory"
     since: int
     """The minute from which on what was heard is in doubt."""
+    until: int = 0
+    """The minute up to which what is heard is in doubt as well; at least the rest of the hour."""
     reason: str = ""
     """The alert that it answers."""
 

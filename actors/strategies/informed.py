@@ -185,7 +185,7 @@ class Informed(Scripted):
         """Takes in what others say, answers those who ask, and heeds advisories.
 
         Told that something false is about, it believes nothing that it was only told since, and
-        asks nobody again what is still open, for if it is a storm that would feed it.
+        asks nobody again what was not answered well, for if it is a storm that would feed it.
         """
         payload = message.payload
         if isinstance(payload, MarketNote | BoardView | Forecast):
@@ -201,10 +201,11 @@ class Informed(Scripted):
             )
             context.reply(message, reply)
         elif isinstance(payload, StatusReply):
-            self.work.answered(message.sender, payload.ok)
+            if payload.ok or context.now >= self.mind.wary_until:
+                self.work.answered(message.sender, payload.ok)
         elif isinstance(payload, Advisory):
             # Whoever else was told the same may have repeated it in this hour before being warned.
-            self.mind.doubt(payload.since, next_hour(context.now))
+            self.mind.doubt(payload.since, max(payload.until, next_hour(context.now)))
             self.work.open.clear()
             self._note_beliefs(context)
         else:

@@ -41,14 +41,16 @@ class ContainmentConfig(ConfigModel):
     policy: ContainmentPolicy = "quarantine"
     """alerts: only notes them; quarantine: suspects are cut off; throttle: they may say little;
     approval: what they say has to be approved."""
-    hours: Annotated[int, Field(ge=1, le=100_000)] = 48
-    """How long a measure stands."""
+    hours: Annotated[int, Field(ge=1, le=100_000)] = 168
+    """How long a measure stands: a week."""
     per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 1
     """What a throttled agent may send."""
     suspects: Annotated[int, Field(ge=1, le=1000)] = 3
     """How many agents a cascade's measures may fall on, the origin first."""
     advise: bool = True
     """Whether firms are told to doubt what they have heard since the cascade began."""
+    doubt_hours: Annotated[int, Field(ge=1, le=100_000)] = 48
+    """How long they are to go on doubting."""
 
 
 class InterventionConfig(ConfigModel):

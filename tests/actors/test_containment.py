@@ -149,7 +149,8 @@ def test_everybody_is_told_once_to_doubt_what_they_have_heard_since_shortly_befo
     office = Office(audience=["ann", "zoe"], suspects=1)
     told = [m for m in office.alert(onset=198) if isinstance(m.payload, Advisory)]
     assert [m.recipient for m in told] == ["ann", "zoe"]
-    assert told[0].payload == Advisory(since=195 * 60, reason="cascade-1")
+    until = 12_000 + 48 * 60
+    assert told[0].payload == Advisory(since=195 * 60, until=until, reason="cascade-1")
     assert office.alert(onset=197) == []
 
 
