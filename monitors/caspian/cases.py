@@ -58,6 +58,22 @@ class Case:
     """Quiet ticks in a row since the last report."""
 
     @property
+    def leading(self) -> str:
+        """The statistic that has raised the alarm: the largest of all over its threshold."""
+        alarm = self.alarm
+        ratios = {n: alarm.statistics[n] / limit for n, limit in alarm.thresholds.items()}
+        return max(sorted(ratios), key=lambda name: ratios[name])
+
+    @property
+    def channel(self) -> int | None:
+        """The channel of a cascade that a dense mixture has seen on one channel alone.
+
+        It says nothing on the others, whose noise would hide who began it.
+        """
+        shape, _, view = self.leading.partition(".")
+        return CHANNELS.index(view) if shape == "dense" and view in CHANNELS else None
+
+    @property
     def final(self) -> bool:
         """Whether its last report is made."""
         return all(role.state == "final" for role in (self.origin, self.bridge, self.amplifier))
@@ -95,7 +111,7 @@ class Case:
         self, graph: PossibilityGraph, recent: Recent, settings: Settings, literal: Spectrum
     ) -> CascadeReport:
         """What is known by now."""
-        window = recent.window(self.onset - 1, recent.count)
+        window = recent.window(self.onset - 1, recent.count).on(self.channel)
         return CascadeReport(
             id=f"cascade-{self.alarm.number}",
             alert_tick=self.alarm.tick,
@@ -119,14 +135,21 @@ class Case:
     def _look(self, graph: PossibilityGraph, recent: Recent, settings: Settings) -> None:
         """Looks for origin and onset in what is known by now."""
         begin = max(self.alarm.ordinal - settings.lineage_ticks, recent.first)
-        found = lineage.trace(graph, recent.window(begin, recent.count), settings)
+        if self.leading.startswith("dense."):
+            changed = {
+                "lineage_shift": settings.dense_shift,
+                "lineage_share": settings.dense_share,
+            }
+            settings = settings.model_copy(update=changed)
+        window = recent.window(begin, recent.count).on(self.channel)
+        found = lineage.trace(graph, window, settings)
         self.onset = self.alarm.ordinal if found is None else begin + found.onset
         quick = self.alarm.ordinal - self.onset <= settings.abrupt_ticks
         self.kind = "abrupt" if quick else "gradual"
         self.suspected = [] if found is None else found.ranking[: attribution.SUSPECTS]
 
     def _flows(self, graph: PossibilityGraph, recent: Recent, horizon: int) -> Flows:
-        window = recent.window(self.onset - 1, self.onset + horizon + 1)
+        window = recent.window(self.onset - 1, self.onset + horizon + 1).on(self.channel)
         return attribution.flows(graph, window)
 
     def _spines(

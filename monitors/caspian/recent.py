@@ -49,6 +49,13 @@ class Window(NamedTuple):
     place: NDArray[np.intp]
     """(B,) which tick of the window."""
 
+    def on(self, channel: int | None) -> Window:
+        """The events of one channel; all for ``None``."""
+        if channel is None:
+            return self
+        here = self.channel == channel
+        return Window(self.edge[here], self.channel[here], self.z[here], self.place[here])
+
 
 class Recent:
     """Remembers the last ticks with events; older ones are forgotten.

@@ -82,6 +82,10 @@ class Settings(BaseModel):
     """Deviations by which scores of an infected agent's events are shifted"""
     lineage_share: float = Field(0.4, gt=0, lt=1)
     """in this share of them."""
+    dense_shift: float = Field(0.6, gt=0)
+    """The same where a dense mixture has raised the alarm: all of them are shifted a little,"""
+    dense_share: float = Field(0.9, gt=0, lt=1)
+    """or nearly all."""
     lineage_floor: float = 1.5
     """Least score of an event that can have infected its target."""
     lineage_cost: float = Field(5.0, ge=0)

@@ -204,7 +204,8 @@ def _ladder(name: str) -> NDArray[np.float64]:
     """(2 _RUNGS + 2, D) the vector of each whole level of a field, the lowest first.
 
     A level's length is how unusual it is: what is usual says little, and then the noisy fields
-    decide on the direction.
+    decide on the direction. High levels of all fields share a part: who repeats its requests and
+    who cannot answer them any more tell of the same storm by different numbers.
     """
     rungs = np.arange(-_RUNGS, _RUNGS + 2)
     # The sum of four uniform numbers is close enough to a normal one, and exact everywhere.
@@ -212,7 +213,10 @@ def _ladder(name: str) -> NDArray[np.float64]:
         [sum(_uniform(f"{name}/{rung}/{part}") for part in range(4)) - 2 for rung in rungs]
     )
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    return np.asarray(directions * (0.5 + np.abs(rungs))[:, None])
+    high = np.asarray(sum(_uniform(f"/high/{part}") for part in range(4)) - 2)
+    shared = high / np.linalg.norm(high)
+    own = directions * (0.5 + np.abs(rungs))[:, None]
+    return np.asarray(own + np.maximum(rungs, 0)[:, None] * shared)
 
 
 def _uniform(name: str) -> NDArray[np.float64]:

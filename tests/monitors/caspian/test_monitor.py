@@ -58,6 +58,15 @@ def test_nothing_is_said_before_the_warm_up_is_over() -> None:
     assert sum(signals[QUICK.warm_up].histogram.values()) == signals[QUICK.warm_up].events
 
 
+def test_what_a_dense_mixture_sees_on_one_channel_is_traced_on_that_channel() -> None:
+    dense = CALIBRATION.model_copy(update={"thresholds": {"dense.comm": 5.0, "sparse.all": 1e6}})
+    caspian = Caspian(GRAPH, dense, QUICK)
+    watched(caspian, CASCADE)
+    case = caspian._case
+    assert case is not None
+    assert (case.leading, case.channel) == ("dense.comm", 0)
+
+
 def test_a_mixture_can_raise_the_alarm() -> None:
     thresholds = {"sparse.all": 6.0}
     mixed = CALIBRATION.model_copy(update={"thresholds": thresholds})

@@ -106,6 +106,20 @@ def test_what_is_far_out_says_the_same_whatever_the_noise_of_the_other_fields():
     assert likeness(20.5) > likeness(1.0) + 0.2 > 0.5
 
 
+def test_high_levels_of_different_fields_are_more_alike_than_usual_ones():
+    """Who repeats its requests and who cannot answer them tell of the same storm."""
+    features, rng = settled(), np.random.default_rng(7)
+    start = dict(zip(FIELDS, (5.0, 100.0, 0.5, 2_000.0), strict=True))
+
+    def likeness(value):
+        errors = [("status", tuple({**start, "errors": 5.0 + value}.items()))]
+        loads = [("status", tuple({**start, "load": 0.5 + value}.items()))]
+        one, other = features.vectors([*errors, *loads, *usual(rng, 1)])[:2]
+        return float(one @ other)
+
+    assert likeness(20.0) > 0.3
+
+
 def test_a_batch_is_not_measured_by_itself():
     """Neither the order of a batch nor its division may change what a payload's vector is."""
     rng = np.random.default_rng(5)
