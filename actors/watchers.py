@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STANDARD: Final = Path(__file__).parent.parent / "monitors" / "caspian" / "standard.json"
 """The calibrations of the standard talking leagues, by their number of firms; made by
-``actors.studies.calibrating`` from 160 benign runs each."""
+``python -m actors.studies.standard``."""
 
 
 class CaspianMonitor(Monitor):
