@@ -25,7 +25,7 @@ from actors.measures import (
     Throttle,
     Verdict,
 )
-from monitors.caspian.alert import CascadeAlert, CascadeReport
+from monitors.caspian.alert import CascadeAlert, CascadeReport, Role
 from services.config import ContainmentPolicy
 from services.messages import Channel, Message, Payload
 
@@ -77,7 +77,7 @@ class ContainmentController(Agent):
         policy: ContainmentPolicy = "quarantine",
         hours: int = 168,
         per_hour: int = 1,
-        suspects: int = 3,
+        suspects: int = 5,
         *,
         tick_minutes: int = 60,
         audience: Sequence[str] = (),
@@ -187,14 +187,17 @@ def chosen(report: CascadeReport, most: int) -> list[str]:
     """The agents that a cascade's measures should fall on, the likeliest origin first.
 
     The origin alone is not enough once others have begun to pass it on: so the likeliest bridge and
-    amplifier follow, then the others that speak for a role, by their order in it.
+    amplifier follow the two likeliest origins, and then all others by their order in their role.
     """
-    order: list[str] = []
-    for place in range(most):
-        for role in (report.origin, report.bridge, report.amplifier):
-            if place < len(role.suspects):
-                order.append(role.suspects[place].agent)
+    roles = [[s.agent for s in role.suspects] for role in _roles(report)]
+    order = roles[0][:2] + roles[1][:1] + roles[2][:1]
+    for place in range(max(map(len, roles))):
+        order += [agents[place] for agents in roles if place < len(agents)]
     return list(dict.fromkeys(order))[:most]
+
+
+def _roles(report: CascadeReport) -> tuple[Role, Role, Role]:
+    return report.origin, report.bridge, report.amplifier
 
 
 def harmless(said: str) -> bool:

@@ -131,7 +131,7 @@ role = "retailer"
 #                                # approval: it is held until approved; alerts: nothing is done
 # hours = 168                    # how long a measure stands
 # per_hour = 1                   # messages an hour when throttled
-# suspects = 3                   # how many it may fall on, the origin first
+# suspects = 5                   # how many it may fall on, the origin first
 # advise = true                  # firms are told to doubt what they heard since it began
 # doubt_hours = 48               # and what they hear from now on, for so long
 

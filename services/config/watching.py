@@ -45,7 +45,7 @@ class ContainmentConfig(ConfigModel):
     """How long a measure stands: a week."""
     per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 1
     """What a throttled agent may send."""
-    suspects: Annotated[int, Field(ge=1, le=1000)] = 3
+    suspects: Annotated[int, Field(ge=1, le=1000)] = 5
     """How many agents a cascade's measures may fall on, the origin first."""
     advise: bool = True
     """Whether firms are told to doubt what they have heard since the cascade began."""

@@ -66,9 +66,9 @@ class Office:
 
 
 def test_the_suspects_of_an_alert_are_quarantined_for_a_time() -> None:
-    office = Office(hours=10)
+    office = Office(hours=10, suspects=3)
     sent = office.alert()
-    assert [m.recipient for m in sent] == ["ann", "dan", "eve"]
+    assert [m.recipient for m in sent] == ["ann", "bob", "dan"]
     first = sent[0].payload
     assert isinstance(first, Quarantine)
     assert (first.until, first.reason) == (12_600, "cascade-1")
@@ -101,24 +101,24 @@ def test_a_revision_cannot_make_more_suspects_than_are_allowed() -> None:
 
 
 def test_a_measure_is_lifted_when_its_time_is_over() -> None:
-    office = Office(hours=10)
+    office = Office(hours=10, suspects=3)
     office.alert()
     office.context.handled = None
     office.context.clock.now = 12_600
     before = len(office.context.outbox)
     office.controller.wake(office.context)
     lifted = office.context.outbox[before:]
-    assert [m.recipient for m in lifted] == ["ann", "dan", "eve"]
+    assert [m.recipient for m in lifted] == ["ann", "bob", "dan"]
     assert {type(m.payload) for m in lifted} == {Lift}
     office.controller.wake(office.context)
     assert len(office.context.outbox) == before + 3
 
 
 def test_an_operator_can_lift_one_measure_or_all() -> None:
-    office = Office()
+    office = Office(suspects=3)
     measures = [m.payload.measure for m in office.alert()]  # type: ignore[attr-defined]
     [one] = office.gets(LiftRequest(measure=measures[1]), "operator")
-    assert (one.recipient, one.payload) == ("dan", Lift(measure=measures[1]))
+    assert (one.recipient, one.payload) == ("bob", Lift(measure=measures[1]))
     assert len(office.gets(LiftRequest(measure="all"), "operator")) == 2
     assert office.gets(LiftRequest(measure="all"), "operator") == []
 
@@ -133,9 +133,9 @@ def test_who_was_let_go_by_an_operator_is_left_alone_for_that_cascade() -> None:
 
 
 def test_measures_outlive_the_end_of_a_day() -> None:
-    office = Office()
+    office = Office(suspects=3)
     office.alert()
-    later = Office()
+    later = Office(suspects=3)
     later.controller.load(
         msgpack.unpackb(msgpack.packb(office.controller.save()), strict_map_key=False)
     )
@@ -155,8 +155,8 @@ def test_everybody_is_told_once_to_doubt_what_they_have_heard_since_shortly_befo
 
 
 def test_the_likeliest_of_each_role_comes_first() -> None:
-    assert chosen(report(), 3) == ["ann", "dan", "eve"]
-    assert chosen(report(), 5) == ["ann", "dan", "eve", "bob", "cat"]
+    assert chosen(report(), 4) == ["ann", "bob", "dan", "eve"]
+    assert chosen(report(), 9) == ["ann", "bob", "dan", "eve", "cat"]
     assert chosen(report(bridge=Role(), amplifier=Role()), 2) == ["ann", "bob"]
 
 
