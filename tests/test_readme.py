@@ -105,3 +105,16 @@ def test_the_readmes_traces_are_those_of_the_standard_run(tmp_path: Path) -> Non
             text = re.split(r"   exchange:|            [(]|    [(]", line)[0]
             text = " ".join(re.sub(r"[^ -~]", " ", text).split()).removesuffix("...")
             assert text in there or text.startswith("$"), text
+
+
+def test_the_watched_league_is_attacked_contained_and_verified_as_it_says(tmp_path: Path) -> None:
+    (tmp_path / "watched.toml").write_text(block("toml", "[containment]"))
+    for command in ("run watched.toml", "monitor verify"):
+        shown = block("console", f"hanse {command}")
+        words = next(x for x in shown.splitlines() if command in x).split()[2:]
+        done = hanse(*words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        there = " ".join(f"{done.stderr} {done.stdout}".split())
+        for line in shown.splitlines()[1:]:
+            text = " ".join(line.split()).removesuffix("...").strip()
+            assert text in there, text
