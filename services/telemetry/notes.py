@@ -25,13 +25,18 @@ _SPANNED = frozenset(
         "bankruptcy",
     )
 )
+_ALERT = "alert"
+"""What a monitor records when it raises one; its span is exported whatever is sampled."""
 _MOST = 128
 """Events that one span may carry; OpenTelemetry's own limit."""
 
 
 def is_spanned(event: LoggedEvent) -> bool:
-    """Whether an event is a span of its own; other agents may record what they like."""
-    return event.kind in _SPANNED and is_exchange(event.agent)
+    """Whether an event is a span of its own: an exchange's, or an alert.
+
+    Other agents may record what they like.
+    """
+    return event.kind == _ALERT or (event.kind in _SPANNED and is_exchange(event.agent))
 
 
 def is_exchange(agent: str) -> bool:
