@@ -58,8 +58,9 @@ class ContainmentController(Agent):
 
     Args:
         name: Its name.
-        policy: ``alerts`` only notes them, ``quarantine`` withholds what suspects say, ``throttle``
-            lets them say a little, ``approval`` holds it until it is approved.
+        policy: ``alerts`` only notes them, ``advise`` only advises, ``quarantine`` withholds what
+            suspects say, ``throttle`` lets them say a little, ``approval`` holds it until this
+            controller has approved it.
         hours: How long a measure stands.
         per_hour: Messages that a throttled agent may send in an hour.
         suspects: How many agents the measures of one cascade may fall on.
@@ -109,7 +110,8 @@ class ContainmentController(Agent):
         until = context.now + self.hours * MINUTES_PER_HOUR
         under = {s.agent for s in self._standing.values()}
         already = {s.agent for s in self._standing.values() if s.reason == report.id}
-        for agent in chosen(report, self.suspects):
+        suspects = [] if self.policy == "advise" else chosen(report, self.suspects)
+        for agent in suspects:
             if agent in under or len(already) >= self.suspects:
                 continue
             if (report.id, agent) in self._spared:
@@ -128,10 +130,13 @@ class ContainmentController(Agent):
             until = context.now + self.doubt_hours * MINUTES_PER_HOUR
             for agent in self.audience:
                 context.send(agent, Advisory(since=since, until=until, reason=report.id))
+            if self.audience:
+                told = {"to": len(self.audience), "since": since, "until": until}
+                context.record("advised", "", told | {"reason": report.id})
 
     @handles(ApprovalRequest)
     def on_approval_request(self, message: Message, context: Context) -> None:
-        """Lets pass what says nothing about a price that the suspect has said before."""
+        """Lets pass what states no price that is far from normal."""
         request = message.payload
         assert isinstance(request, ApprovalRequest)
         context.reply(message, Verdict(held=request.held, approved=harmless(request.said)))

@@ -8,6 +8,8 @@ One of your own in a few lines, named in a run file as ``kind = "whisper.py:Whis
     class Whisper(Injection):
         '''The origin's notes lose their last sentence.'''
 
+        attack = True  # a monitor should raise an alarm; False (the default): it should not
+
         def sent(self, message, context):
             if self.role == "origin" and isinstance(message.payload, MarketNote):
                 words, _, _ = message.payload.text.rpartition(". ")

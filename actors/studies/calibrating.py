@@ -7,10 +7,12 @@ Steady trade and the three benign look-alikes in turn, each under a seed of its 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
 
+from actors.cast import Cast
 from actors.studies.segments import FIRST_SEED, Benign, listen, spread
 from actors.watchers import caspian_settings
 from monitors.caspian.calibration import Calibration
@@ -42,9 +44,11 @@ def benign_configs(
         "containment": None,
         "monitor": monitor.model_dump(mode="json") | {"bace": False},
     }
+    # What only looks like an attack is done to informed firms; users' own agents just go on.
+    kinds = BENIGN if Cast(config).talkers.talks else BENIGN[:1]
     configs = []
     for place in range(segments):
-        kind = BENIGN[place % len(BENIGN)]
+        kind = kinds[place % len(kinds)]
         what: list[dict[str, Any]] = []
         if kind != "steady":
             # Not always on the same day: what comes early weighs on all that follows.
@@ -77,6 +81,12 @@ def calibrate_league(
     Raises:
         HanseError: the league does not talk, is too short, or the segments are too few.
     """
+    least = ceil(1 / level - 1e-9) - 1
+    if segments < least:
+        raise HanseError(
+            f"{segments} benign runs are too few for a false alarm rate of {level:g}; it takes at"
+            f" least {least}, and 160 keep it"
+        )
     played = spread(listen, benign_configs(config, segments, first_seed), processes, progress)
     return calibration_from(config, played, level)
 

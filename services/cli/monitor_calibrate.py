@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -38,9 +39,13 @@ def calibrate(
     level: Annotated[
         float, typer.Option(min=0.0001, max=0.5, help="Share of benign runs with a false alarm.")
     ] = 0.05,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the calibration goes.")] = Path(
-        "calibration.json"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the calibration goes (calibration.json beside the run file).",
+        ),
+    ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Runs at the same time (one a processor).")
     ] = None,
@@ -54,11 +59,16 @@ def calibrate(
     out.
     """
     from actors.studies.calibrating import calibrate_league
+    from monitors.caspian.calibration import ENOUGH_SEGMENTS
     from services.cli.monitor_progress import Steps
     from services.cli.session import check_strategies
     from services.config import load
     from services.whole_file import whole
 
+    if out is None:
+        out = file.parent / "calibration.json"
+        if out.exists():
+            raise HanseError(f"{out}: is there already; name it with --out to replace it")
     if out.is_dir():
         raise HanseError(f"{out}: this is a folder; name the file that it should become")
     if not out.absolute().parent.is_dir():
@@ -83,6 +93,7 @@ def calibrate(
     say_table(["statistic", ">threshold"], rows)
     say(f"{found.segments} benign runs, {found.level:.1%} of them may raise a false alarm")
     say(f"calibration {found.id} in {out}")
-    note(
-        f'use it with calibration = "{out.name}" in [monitor], then: {typed("hanse", "run", file)}'
-    )
+    if found.segments < ENOUGH_SEGMENTS:
+        note(f"{ENOUGH_SEGMENTS} runs would keep that rate; with fewer it may be several times it")
+    named = os.path.relpath(out.absolute(), file.absolute().parent)
+    note(f'use it with calibration = "{named}" in [monitor], then: {typed("hanse", "run", file)}')

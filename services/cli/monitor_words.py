@@ -12,7 +12,9 @@ from services.telemetry.inspection.words import when
 if TYPE_CHECKING:
     from monitors.caspian.alert import CascadeReport, Role
 
-NEWS: Final = ("alert", "alert_revised", "measure", "measure_over", "order", "injection")
+NEWS: Final = (
+    *("alert", "alert_revised", "advised", "measure", "measure_over", "order", "injection"),
+)
 """The kinds of events that are told one by one."""
 WATCHED: Final = (*NEWS, "signals", "withheld")
 ALARMING: Final = 1.0
@@ -54,6 +56,8 @@ def told(event: Noted, tick_minutes: int) -> list[str]:
         return [f"{at}  {report.id} revised: {roles(report)}"]
     if event.kind == "measure":
         return [f"{at}  {event.agent} {measure(body)}"]
+    if event.kind == "advised":
+        return [f"{at}  {advice(body)}"]
     if event.kind == "measure_over":
         over = _OVER.get(str(body.get("how")), "is over")
         return [f"{at}  {body.get('measure')} on {event.agent} {over}"]
@@ -110,12 +114,22 @@ def measure(body: dict[str, Any]) -> str:
     """`may say nothing to others until day 12 17:00 (quarantine-1, for cascade-1)`."""
     words = _MEASURES.get(str(body.get("kind")), "is restrained")
     if "per_hour" in body:
-        words = f"may send others {body['per_hour']} messages an hour"
+        number = body["per_hour"]
+        words = f"may send others {number} message{'' if number == 1 else 's'} an hour"
     if whom := body.get("recipients"):
         words = words.replace("others", ", ".join(whom))
     until = f" until {when(body['until'])}" if "until" in body else ""
     why = f", for {body['reason']}" if body.get("reason") else ""
     return f"{words}{until} ({body.get('measure')}{why})"
+
+
+def advice(body: dict[str, Any]) -> str:
+    """`all 30 are advised to doubt what they heard since day 8 07:00, until day 10 15:00 (...)`."""
+    since, until = when(body.get("since", 0)), when(body.get("until", 0))
+    return (
+        f"all {body.get('to')} are advised to doubt what they heard since {since}, and what they"
+        f" hear until {until} (for {body.get('reason')})"
+    )
 
 
 def injection(body: dict[str, Any]) -> str:

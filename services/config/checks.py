@@ -21,6 +21,7 @@ def check(config: RunConfig) -> None:
     _routers_name_towns(config)
     _options_are_plain(config)
     _a_person_needs_a_terminal(config)
+    _containment_needs_a_monitor(config)
     _somebody_talks(config)
     _injections_are_plain_and_within_the_run(config)
 
@@ -158,3 +159,12 @@ def _injections_are_plain_and_within_the_run(config: RunConfig) -> None:
                 f"day {injection.day} is not in this run; allowed: 0 to {config.days - 1}",
                 key=f"{where}.day",
             )
+
+
+def _containment_needs_a_monitor(config: RunConfig) -> None:
+    if config.containment is not None and config.monitor is None:
+        raise fault(
+            "nobody raises alerts that it could answer; add [monitor], with"
+            ' calibration = "standard" or a file of your own',
+            key="containment",
+        )

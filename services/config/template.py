@@ -128,7 +128,8 @@ role = "retailer"
 # hanse monitor lift RUN MEASURE
 # [containment]
 # policy = "quarantine"          # what suspects say is withheld; throttle: they may say little;
-#                                # approval: it is held until approved; alerts: nothing is done
+#                                # approval: it is held until the controller approves it;
+#                                # advise: nothing but the advice below; alerts: not even that
 # hours = 168                    # how long a measure stands
 # per_hour = 1                   # messages an hour when throttled
 # suspects = 5                   # how many it may fall on, the origin first

@@ -10,8 +10,8 @@ from services.config.base import ConfigModel
 from services.config.problems import fault
 from services.messages import Channel
 
-ContainmentPolicy = Literal["alerts", "quarantine", "throttle", "approval"]
-CONTAINMENT_POLICIES = ("alerts", "quarantine", "throttle", "approval")
+ContainmentPolicy = Literal["alerts", "advise", "quarantine", "throttle", "approval"]
+CONTAINMENT_POLICIES = ("alerts", "advise", "quarantine", "throttle", "approval")
 
 Minute = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
@@ -39,8 +39,9 @@ class ContainmentConfig(ConfigModel):
     """What the containment controller does about an alert."""
 
     policy: ContainmentPolicy = "quarantine"
-    """alerts: only notes them; quarantine: suspects are cut off; throttle: they may say little;
-    approval: what they say has to be approved."""
+    """alerts: only notes them; advise: everybody is told to doubt what was heard; quarantine:
+    suspects are cut off as well; throttle: they may say little; approval: what they say has to be
+    approved by the controller."""
     hours: Annotated[int, Field(ge=1, le=100_000)] = 168
     """How long a measure stands: a week."""
     per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 1

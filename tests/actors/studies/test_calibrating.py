@@ -47,7 +47,12 @@ def test_the_thresholds_are_of_the_statistics_that_alarm_in_leagues() -> None:
 
 def test_a_league_that_does_not_talk_has_nothing_to_calibrate_on() -> None:
     with pytest.raises(HanseError, match=r"0 events.* are too few.*informed"):
-        calibrate_league(RunConfig(days=2), segments=1, processes=1)
+        calibrate_league(RunConfig(days=2), segments=19, processes=1)
+
+
+def test_too_few_segments_are_refused_before_they_are_played() -> None:
+    with pytest.raises(HanseError, match=r"18 benign runs are too few .*0\.05; .* at least 19"):
+        calibrate_league(LEAGUE, segments=18)
 
 
 def test_progress_is_told() -> None:

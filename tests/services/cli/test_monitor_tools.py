@@ -115,7 +115,7 @@ def test_a_calibration_that_cannot_be_made_is_one_line(hanse, studied, arguments
 def test_a_league_that_does_not_talk_has_nothing_to_calibrate_on(hanse):
     Path("silent.toml").write_text('days = 9\nplacement = "inline"\n')
     refusal = hanse(
-        "monitor", "calibrate", "silent.toml", "--segments", 1, "--processes", 1, "--quiet"
+        "monitor", "calibrate", "silent.toml", "--segments", 19, "--processes", 1, "--quiet"
     ).refusal
     assert "hours with talk" in refusal
 
