@@ -135,8 +135,18 @@ class Cast:
 
     def restraints(self) -> Restraints:
         """What keeps agents from sending, for one host: as yet nothing but interventions."""
-        exempt = [*self.exchanges.values(), *self.monitors, *self.containment]
-        return Restraints(exempt, self.config.interventions)
+        return Restraints(self.beyond_restraint, self.config.interventions)
+
+    @property
+    def beyond_restraint(self) -> list[str]:
+        """Agents whose mail, to them and from them, is no talk and never withheld.
+
+        Exchanges, routers and the controllers of firms' purchasing are trade; monitors and
+        containment are those who watch.
+        """
+        buyers = [controller.name for controller in self.config.controllers]
+        trade = [*self.exchanges.values(), *self.routers, *buyers]
+        return [*trade, *self.monitors, *self.containment]
 
     def watched(self, name: str) -> bool:
         """Whether an agent runs a user's own code."""

@@ -138,17 +138,21 @@ def check_interventions(
             "there is nothing to change; say what is not to happen: --mute AGENT, --cut A:B or"
             " --drop MESSAGE"
         )
-    market = set(cast.exchanges.values())
+    market, exchanges = set(cast.beyond_restraint), set(cast.exchanges.values())
     for one in interventions:
         option = f"--{one.kind}"
         for name in (one.agent, one.recipient):
             if name is not None and name not in cast.names:
                 raise HanseError(f"{option}: {unknown(name, cast.names, 'agent')}")
         if one.agent in market or one.recipient in market:
+            named = one.recipient if one.recipient in market else one.agent
+            what = "the market itself" if named in exchanges else "no part of the talk"
             raise HanseError(
-                f"{option}: {one.recipient or one.agent} is the market itself: a firm's commands"
-                " and turns cannot be withheld, only what agents say to each other"
+                f"{option}: {named} is {what}: a firm's commands and turns, its purchasing and what"
+                " monitors say cannot be withheld, only what agents say to each other"
             )
+        if one.agent is not None and one.agent == one.recipient:
+            raise HanseError(f"{option}: {one.agent} says nothing to itself; name two agents")
         if one.drop is not None:
             _check_message(run, one.drop, day, market)
 

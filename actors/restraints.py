@@ -62,7 +62,7 @@ class Restraints:
     """What stands against the agents of one host.
 
     Args:
-        exempt: Recipients from whom nobody is cut off.
+        exempt: Agents whose mail, to them and from them, is never withheld.
         interventions: What a counterfactual replay changes.
     """
 
@@ -155,7 +155,7 @@ class Restraints:
         self, name: str, agent: _Agent | None, message: Message, now: int
     ) -> str | _Standing | None:
         """Why a message is withheld; the measure by which it is held; ``None``: it may go."""
-        if message.recipient in self._exempt:
+        if message.recipient in self._exempt or name in self._exempt:
             return None
         for intervention in self._interventions.get(name, ()):
             if intervention.concerns(message.id, message.recipient, message.channel, now):

@@ -112,8 +112,27 @@ class Talkers:
             key = f"{self.source}: injections[{number}]"
             kind = find_injection(config.kind, f"{key}.kind")
             scene = self._scene(config, kind, number, key)
-            found.append((config, kind, scene, kind.concerns(scene)))
+            found.append((config, kind, scene, self._concerned(config, kind, scene, key)))
         return found
+
+    def _concerned(
+        self, config: InjectionConfig, kind: type[Injection], scene: Scene, key: str
+    ) -> frozenset[str]:
+        """Whom an injection is put around: only those who talk can be."""
+        try:
+            concerned = frozenset(kind.concerns(scene))
+        except Exception as error:
+            raise HanseError(
+                f"{key}.kind: {config.kind!r} does not say whom it concerns:"
+                f" {type(error).__name__}: {' '.join(str(error).split())}"
+            ) from error
+        for name in sorted(map(str, concerned)):
+            if self.town_of(name) is None:
+                raise HanseError(
+                    f"{key}.kind: {config.kind!r} concerns {name!r}, which is no firm, board or"
+                    " forecaster of this league"
+                )
+        return concerned
 
     def wrapped(self, agent: Agent) -> Agent:
         """The agent, with all injections that concern it around it.
@@ -152,10 +171,12 @@ class Talkers:
     ) -> Injection:
         try:
             return kind(scene, agent, **config.options)
-        except (TypeError, ValueError) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also sys.exit: an injection does not end the program
             raise HanseError(
                 f"{self.source}: injections[{scene.number}].options: {config.kind!r} cannot be"
-                f" made: {' '.join(str(error).split())}"
+                f" made: {' '.join(str(error).split()) or type(error).__name__}"
             ) from error
 
     def _scene(

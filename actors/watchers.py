@@ -164,6 +164,12 @@ def make_monitor(name: str, cast: Cast) -> Monitor:
         festival = days[0], days[1]
         return BaceMonitor(name, firms, config.refit_ticks, festival, cast.config.seed)
     calibration = calibration_of(config, len(cast.firms), cast.source)
+    ticks = None if calibration is None else calibration.tick_minutes
+    if ticks not in (None, config.tick_minutes):
+        raise HanseError(
+            f"{cast.source}: monitor.tick_minutes: {config.tick_minutes}, but its calibration was"
+            f" made with ticks of {ticks} minutes; calibrate anew: hanse monitor calibrate"
+        )
     try:
         return CaspianMonitor(name, graph_of(cast), config, calibration, cast.containment)
     except HanseError as error:

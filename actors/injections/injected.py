@@ -10,6 +10,7 @@ from actors.context import Context
 from actors.injections.injection import Injection
 from services.messages import MESSAGE_FIELDS, Channel, Message, Payload, filled
 from services.talk.hours import next_hour
+from services.telemetry.redaction import redact
 
 
 class Withheld(Payload):
@@ -68,10 +69,10 @@ class Injected(Agent):
             if now == scene.onset and self.name == _teller(injection):
                 self._tell(injection, context)
             if scene.onset <= now < scene.end:
-                injection.every_hour(self.agent, context)
                 context.wake_at(min(next_hour(now), scene.end))
+                self._try(injection.every_hour, context)
             elif now == scene.end:
-                injection.over(self.agent, context)
+                self._try(injection.over, context)
         if now in self._waking:
             self._waking.discard(now)
             self._through(context, lambda: self.agent.wake(context))
@@ -121,6 +122,15 @@ class Injected(Agent):
         """The agent's own."""
         return self.agent.summary()
 
+    def _try(self, hook: Callable[[Agent, Context], None], context: Context) -> None:
+        """Calls a hook; if it fails that is noted, and the agent goes on by itself."""
+        try:
+            hook(self.agent, context)
+        except Exception as error:
+            detail = redact(f"{type(error).__name__}: {' '.join(str(error).split())}")[:500]
+            body = {"agent": self.name, "error": type(error).__name__, "detail": detail}
+            context.record("injection_error", self.name, body)
+
     def _active(self, now: int) -> list[Injection]:
         return [i for i in self.injections if i.scene.onset <= now < i.scene.end]
 
@@ -151,9 +161,17 @@ class Injected(Agent):
             "origin": scene.origin,
             "bridge": scene.bridge,
             "amplifier": scene.amplifier,
-            "truth": injection.truth(),
+            "truth": self._truth(injection),
         }
         context.record("injection", "", body)
+
+    @staticmethod
+    def _truth(injection: Injection) -> dict[str, float]:
+        """What it says of prices; nothing if that is none: the rest of the truth must be told."""
+        try:
+            return {str(item): float(factor) for item, factor in injection.truth().items()}
+        except Exception:
+            return {}
 
 
 def _teller(injection: Injection) -> str:

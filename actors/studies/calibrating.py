@@ -112,7 +112,11 @@ def calibration_from(config: RunConfig, played: list[Benign], level: float = 0.0
         mixtures = Mixtures(reference)
         steps = [mixtures.step(counts) for counts in table]
         maxima.append({name: max(step[name] for step in steps) for name in ALARM})
-    return Calibration.of(maxima, level=level, settings=settings, reference=reference, jointly=True)
+    found = Calibration.of(
+        maxima, level=level, settings=settings, reference=reference, jointly=True
+    )
+    tick_minutes = (config.monitor or MonitorConfig()).tick_minutes
+    return found.model_copy(update={"tick_minutes": tick_minutes})
 
 
 def _day_of_injection(config: RunConfig) -> int:

@@ -157,6 +157,8 @@ class Calibration(BaseModel):
     reference: Reference | None = None
     """How the scores of benign events are distributed, for the mixtures; without it they are taken
     to be normally distributed."""
+    tick_minutes: Annotated[int, Field(ge=1)] | None = None
+    """The ticks of the league that it was made on, virtual minutes; None: it was no league."""
 
     @property
     def id(self) -> str:

@@ -94,6 +94,10 @@ class Account:
     def summary(self) -> str:
         """One line: alerts, measures, messages withheld."""
         if not self.alerts:
+            if self.ticks == 0:
+                return "nobody has said anything"
+            if self.last and "warm_up" in self.last[-1].flags:
+                return f"no alert possible yet: still learning after {_count(self.ticks, 'tick')}"
             return f"no alert in {_count(self.ticks, 'tick')}"
         parts = [f"{_count(len(self.alerts), 'alert')} in {_count(self.ticks, 'tick')}"]
         if self.measures:

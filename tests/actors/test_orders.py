@@ -16,6 +16,7 @@ from actors.orders import ALL, FOLDER, KIND, OPERATOR, Orders, place
 from actors.replaying import play_again
 from actors.watching import Watching
 from services.config import RunConfig
+from services.errors import HanseError
 from services.runs import Run, RunStore
 from services.runs.database import reading
 from tests.actors.alarmed import OTHERS, Alarmed, alarmed, alarmist
@@ -245,4 +246,5 @@ def test_without_containment_there_is_no_operator(tmp_path: Path) -> None:
 
     assert OPERATOR in Cast(contained()).names
     assert OPERATOR not in Cast(alarmed()).names
-    assert OPERATOR not in Cast(contained(monitor=None)).names
+    with pytest.raises(HanseError, match=r"containment: nobody raises alerts .*\[monitor\]"):
+        contained(monitor=None)

@@ -69,7 +69,7 @@ def test_a_run_with_measures_is_compared_with_itself_without_them(
     found = verify(
         contained.folder, on_replay=lambda who, done, of: replays.append((who, done, of))
     )
-    assert replays == [("", 0, 4), (OTHERS[0], 1, 4), (OTHERS[1], 2, 4), (ORIGIN, 3, 4)]
+    assert replays == [("", 0, 4), (OTHERS[0], 1, 4), (ORIGIN, 2, 4), (OTHERS[1], 3, 4)]
     assert found.replayed and not verified.replayed
     assert found.harmed_hours == verified.harmed_hours
     assert found.tested == verified.tested

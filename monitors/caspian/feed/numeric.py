@@ -41,6 +41,8 @@ SETTLED: Final = 20
 FEWEST: Final = 2
 """Informative fields that a payload must have; one alone compares too badly to help."""
 _LEAST_DEVIATION: Final = 1e-9
+_LARGEST: Final = 1e100
+"""Beyond it a number's square is none."""
 
 
 class Moments:
@@ -124,7 +126,7 @@ class NumberFeatures:
         values = np.full((len(batch), len(fields)), np.nan)
         for row, numbers in enumerate(batch):
             for name, value in numbers:
-                values[row, column[name]] = value
+                values[row, column[name]] = min(max(value, -_LARGEST), _LARGEST)
         moments = self._moments[kind]
         informative = (moments.count >= SETTLED) & (
             moments.variance > (_LEAST_DEVIATION * np.maximum(1, np.abs(moments.mean))) ** 2
