@@ -89,6 +89,13 @@ def test_a_quarantined_firm_goes_on_trading_and_can_be_heard_by_who_has_quaranti
     assert desk.say("why", to="warden") == [("warden", "why")]
 
 
+def test_who_buys_for_firms_is_never_kept_from_it() -> None:
+    desk = Desk()
+    desk.restraints = Restraints({"ann"})
+    desk.lay(quarantine())
+    assert desk.say("buy 30 kg") == [("bob", "buy 30 kg")]
+
+
 def test_an_edge_is_quarantined_and_the_others_stay_open() -> None:
     desk = Desk()
     desk.lay(quarantine(recipients=("bob",)))

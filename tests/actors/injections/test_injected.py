@@ -11,6 +11,7 @@ from actors.agent import Agent, handles
 from actors.context import Context
 from actors.injections import Injected, Injection, Scene, Withheld, changed
 from actors.league import League
+from services.errors import HanseError
 from services.messages import Message, Text
 from services.runs import Run
 from services.talk.topology import Topology
@@ -186,3 +187,57 @@ def test_ones_own_injection_is_named_in_a_run_file_by_its_own_file(tmp_path: Pat
     assert sentences == {False: 3, True: 2}
     assert list(run.rows("messages", "type = 'withheld' AND sender = 'farmer_1'"))
     assert log_of(config, tmp_path / "again", hosts=2) == result.log_sha256
+
+
+class Clumsy(Injection):
+    """Fails every hour, and does not know what is true."""
+
+    def every_hour(self, agent: Agent, context: Context) -> None:
+        raise ValueError("no such hour")
+
+    def truth(self) -> dict[str, float]:
+        raise KeyError("truth")
+
+
+def test_an_injection_that_fails_costs_its_agent_nothing() -> None:
+    echo, context = Echo("alice"), Context("alice")
+    injected = Injected(echo, [Clumsy(scene(), "alice")])
+    injected.start(context)
+    for minute in (ONSET, 660, 720):
+        context.clock.now = minute
+        injected.wake(context)
+    assert echo.woken == [720]
+    kinds = [row[5] for row in context.events]
+    assert kinds == ["injection", *["injection_error"] * 3], "and the truth is told all the same"
+    assert END in context.wakes
+
+
+class Meddling(Injection):
+    """Wants to be put around somebody who is not there to talk."""
+
+    @classmethod
+    def concerns(cls, scene: Scene) -> frozenset[str]:
+        return frozenset((scene.origin, "exchange"))
+
+
+class Wordless(Injection):
+    """Does not say whom it concerns."""
+
+    @classmethod
+    def concerns(cls, scene: Scene) -> frozenset[str]:
+        return 7  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("Meddling", "concerns 'exchange', which is no firm, board or forecaster"),
+        ("Wordless", "does not say whom it concerns: TypeError"),
+    ],
+)
+def test_an_injection_can_only_be_put_around_those_who_talk(
+    tmp_path: Path, kind: str, line: str
+) -> None:
+    config = talking(injections=[{"kind": f"{__name__}:{kind}", "day": 1}])
+    with pytest.raises(HanseError, match=rf"injections\[1\]\.kind: .*{line}"):
+        League.create(config, tmp_path / "run")
