@@ -180,7 +180,7 @@ def unpack_state(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     """
     try:
         state = msgpack.unpackb(checkpoint.state, strict_map_key=False)
-        return _League.model_validate(state).model_dump()
+        return _League.model_validate(state).model_dump(exclude_unset=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         reason = ".".join(map(str, (*first["loc"], first["msg"])))
