@@ -6,13 +6,15 @@ Steady trade and the three benign look-alikes in turn, each under a seed of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import Any, Final
 
 import numpy as np
 
 from actors.cast import Cast
+from actors.studies.leagues import talking_league
 from actors.studies.segments import FIRST_SEED, Benign, listen, spread
 from actors.watchers import caspian_settings
 from monitors.caspian.calibration import Calibration
@@ -89,6 +91,30 @@ def calibrate_league(
         )
     played = spread(listen, benign_configs(config, segments, first_seed), processes, progress)
     return calibration_from(config, played, level)
+
+
+def calibrations_of(
+    sizes: Sequence[int],
+    segments: int,
+    processes: int | None,
+    tell: Callable[[str, int, int], None],
+    known: Mapping[int, Calibration] | None = None,
+) -> dict[int, Calibration]:
+    """The calibrations of the studies' leagues, by their number of firms.
+
+    Args:
+        sizes: Which are wanted.
+        segments: Benign runs for each that is not known.
+        processes: How many play at the same time.
+        tell: Called with (what, done, of how many).
+        known: Those that need not be made.
+    """
+    found = dict(known or {})
+    for firms in sizes:
+        if firms not in found:
+            step = partial(tell, f"calibrating on {firms} firms")
+            found[firms] = calibrate_league(talking_league(firms, 0), segments, processes, step)
+    return {firms: found[firms] for firms in sizes}
 
 
 def calibration_from(config: RunConfig, played: list[Benign], level: float = 0.05) -> Calibration:

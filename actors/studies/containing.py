@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from actors.studies.calibrating import calibrate_league
+from actors.studies.calibrating import calibrations_of
 from actors.studies.detecting import contents, silent
 from actors.studies.intervals import avoided, mean
 from actors.studies.leagues import ATTACKS, LOOK_ALIKES, ONSET, talking_league
@@ -142,15 +142,7 @@ def contain(
         containment: Keys of the run file's table; by default a quarantine.
     """
     tell = progress or silent
-    found = dict(calibrations or {})
-    for firms in sizes:
-        if firms not in found:
-            found[firms] = calibrate_league(
-                talking_league(firms, 0),
-                segments,
-                processes,
-                partial(tell, f"calibrating on {firms} firms"),
-            )
+    found = calibrations_of(sizes, segments, processes, tell, calibrations)
     tasks = [
         (firms, kind, seed, arm, contents(found[firms]), containment or {})
         for firms in sizes
@@ -160,7 +152,7 @@ def contain(
         if not (arm == "clean" and kind == "steady")
     ]
     arms = spread(_arm, tasks, processes, partial(tell, "playing"))
-    return Containment(calibrations={n: found[n] for n in sizes}, arms=arms)
+    return Containment(calibrations=found, arms=arms)
 
 
 def _arm(task: tuple[int, str, int, str, dict[str, Any], dict[str, Any]]) -> Arm:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from actors.studies.calibrating import calibrate_league
+from actors.studies.calibrating import calibrations_of
 from actors.studies.intervals import share
 from actors.studies.leagues import ATTACKS, LOOK_ALIKES, ONSET, talking_league
 from actors.studies.segments import Segment, play, spread
@@ -104,15 +104,7 @@ def detect(
         calibrations: Those to use in place of new ones, by firms.
     """
     tell = progress or silent
-    found = dict(calibrations or {})
-    for firms in sizes:
-        if firms not in found:
-            found[firms] = calibrate_league(
-                talking_league(firms, 0),
-                segments,
-                processes,
-                partial(tell, f"calibrating on {firms} firms"),
-            )
+    found = calibrations_of(sizes, segments, processes, tell, calibrations)
     tasks = [
         (firms, kind, seed, contents(found[firms]))
         for firms in sizes
@@ -120,7 +112,7 @@ def detect(
         for seed in range(seeds)
     ]
     seen = spread(_see, tasks, processes, partial(tell, "watching"))
-    return Detection(calibrations={n: found[n] for n in sizes}, seen=seen)
+    return Detection(calibrations=found, seen=seen)
 
 
 def silent(what: str, done: int, of: int) -> None:

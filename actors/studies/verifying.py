@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from actors.containment import chosen
 from actors.league import League
-from actors.studies.calibrating import calibrate_league
+from actors.studies.calibrating import calibrations_of
 from actors.studies.containing import Check
 from actors.studies.detecting import contents, silent
 from actors.studies.intervals import share
@@ -125,15 +125,7 @@ def try_suspects(
         calibrations: Those to use in place of new ones, by firms.
     """
     tell = progress or silent
-    found = dict(calibrations or {})
-    for firms in sizes:
-        if firms not in found:
-            found[firms] = calibrate_league(
-                talking_league(firms, 0),
-                segments,
-                processes,
-                partial(tell, f"calibrating on {firms} firms"),
-            )
+    found = calibrations_of(sizes, segments, processes, tell, calibrations)
     tasks = [
         (firms, kind, seed, contents(found[firms]))
         for firms in sizes
@@ -141,7 +133,7 @@ def try_suspects(
         for seed in range(seeds)
     ]
     tried = spread(_try, tasks, processes, partial(tell, "trying suspects"))
-    return Attribution(calibrations={n: found[n] for n in sizes}, tried=tried)
+    return Attribution(calibrations=found, tried=tried)
 
 
 def _try(task: tuple[int, str, int, dict[str, Any]]) -> Tried:
