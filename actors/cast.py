@@ -98,7 +98,8 @@ class Cast:
         """Makes every strategy once, so that what does not fit is said before the run starts.
 
         Raises:
-            HanseError: a strategy that cannot be imported or made, or options that do not fit.
+            HanseError: a strategy that cannot be imported or made, options that do not fit, or a
+                calibration that does not.
         """
         seen: set[str] = set()
         for firm in self.firms:
@@ -109,6 +110,8 @@ class Cast:
         for name in [*self.routers, *(c.name for c in self.config.controllers)]:
             self.make(name)
         self.talkers.check(self.names)
+        for name in [*self.monitors, *self.containment]:
+            self.make(name)
 
     def possibility_edges(self) -> tuple[list[str], list[Edge]]:
         """Who can reach whom by which channel: the firms, and whoever they declare (``contacts``).

@@ -44,16 +44,12 @@ class Segment:
     """What the monitor made of every tick, as it stands in the log."""
     alerts: list[dict[str, Any]] = field(default_factory=list)
     """The last revision of every report."""
-    alert_minutes: list[int] = field(default_factory=list)
-    """When each was raised first, virtual minutes."""
     truth: GroundTruth | None = None
     harm: Harm | None = None
     income: dict[str, float] = field(default_factory=dict)
     """Net income in dollars, by firm."""
     trade: float = 0.0
     """Dollars of all deals from the injection's onset on."""
-    talk: int = 0
-    """Messages between agents other than exchanges from then on."""
     measures: int = 0
     withheld: int = 0
 
@@ -85,7 +81,6 @@ def play(config: RunConfig, since: int = 0) -> Segment:
     segment = Segment(config.seed, kind, truth=truths[0] if truths else None)
     segment.income = {firm.firm: firm.net_income for firm in result.firms}
     segment.harm = harm(events, talk, config.days, towns, since=onset)
-    segment.talk = len(talk)
     segment.trade = sum(deal["total_price"] for deal in deals)
     latest: dict[str, dict[str, Any]] = {}
     for row in events:
@@ -93,8 +88,6 @@ def play(config: RunConfig, since: int = 0) -> Segment:
         if row[5] == "signals":
             segment.signals.append(body)
         elif row[5] in ("alert", "alert_revised"):
-            if row[5] == "alert":
-                segment.alert_minutes.append(row[0])
             latest[body["id"]] = body
         elif row[5] == "measure":
             segment.measures += 1

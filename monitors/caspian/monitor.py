@@ -217,7 +217,6 @@ class Caspian:
         }
         for name, sequential in self._sequential.items():
             sequential.step(values[name])
-        leading = self._sequential[self.settings.alarm[0]]
         kept = np.flatnonzero(scored.counted)
         self._counts = binned(batch.channel[kept], z)
         self._recent.add(
@@ -226,8 +225,6 @@ class Caspian:
                 batch.edge[kept].astype(np.int32),
                 batch.channel[kept],
                 z,
-                leading.s,
-                leading.sum,
                 strongest(scored.z, batch.ids),
                 batch.sampled,
             )

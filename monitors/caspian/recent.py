@@ -28,10 +28,6 @@ class Tick(NamedTuple):
     """(B,)"""
     z: Floats
     """(B,) standardised scores."""
-    s: float
-    """The leading statistic in standard units."""
-    sum: float
-    """Its S."""
     evidence: tuple[tuple[float, str], ...]
     """(z, message id) of the highest scores."""
     sampled: float
@@ -155,14 +151,12 @@ def _saved(tick: Tick) -> list[Any]:
         pack(tick.edge),
         pack(tick.channel),
         pack(tick.z),
-        tick.s,
-        tick.sum,
         [list(item) for item in tick.evidence],
         tick.sampled,
     ]
 
 
 def _loaded(saved: list[Any]) -> Tick:
-    number, edge, channel, z, s, total, evidence, sampled = saved
+    number, edge, channel, z, evidence, sampled = saved
     named = tuple((float(score), str(name)) for score, name in evidence)
-    return Tick(number, unpack(edge), unpack(channel), unpack(z), s, total, named, sampled)
+    return Tick(number, unpack(edge), unpack(channel), unpack(z), named, sampled)

@@ -46,23 +46,6 @@ function headline() {
     el("div", {}, el("dt", {}, text), el("dd", {}, value))));
 }
 
-function copyable(text, label) {
-  const pre = el("pre", { tabindex: "0", "aria-label": label }, text);
-  const button = el("button", { type: "button", class: "copy" }, "Copy");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch (error) {
-      // Some browsers refuse the clipboard to local files: mark the text for Ctrl+C instead.
-      getSelection().selectAllChildren(pre);
-      button.textContent = "Selected";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  });
-  return el("div", { class: "copyable" }, pre, button);
-}
-
 function rerun() {
   const run = data.run;
   const file = run.name + ".toml";

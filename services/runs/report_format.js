@@ -111,6 +111,23 @@ function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+function copyable(text, label) {
+  const pre = el("pre", { tabindex: "0", "aria-label": label }, text);
+  const button = el("button", { type: "button", class: "copy" }, "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch (error) {
+      // Some browsers refuse the clipboard to local files: mark the text for Ctrl+C instead.
+      getSelection().selectAllChildren(pre);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  return el("div", { class: "copyable" }, pre, button);
+}
+
 let controlCount = 0;
 
 function labelled(text, control) {

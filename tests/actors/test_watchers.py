@@ -129,6 +129,7 @@ def test_a_calibration_of_other_settings_is_refused_by_its_key(tmp_path: Path) -
 def test_a_calibration_of_other_ticks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HanseError, match=r"monitor\.tick_minutes: 120, but .* 60 minutes"):
         League.create(attacked(tick_minutes=120), tmp_path / "run")
+    assert not (tmp_path / "run").exists(), "it is said before a folder is made"
 
 
 def test_the_monitor_saves_what_it_needs_to_go_on() -> None:

@@ -1,21 +1,5 @@
 // The alerts: what was noticed, who is suspected, and the messages that speak for it.
 
-function copied(text) {
-  const button = el("button", { type: "button", class: "copy" }, "Copy");
-  const pre = el("pre", { tabindex: "0", "aria-label": "Command" }, text);
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch (error) {
-      getSelection().selectAllChildren(pre);
-      button.textContent = "Selected";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  });
-  return el("div", { class: "copyable" }, pre, button);
-}
-
 function moment(minute) {
   return el("span", { class: "moment" }, clock(minute));
 }
@@ -71,7 +55,7 @@ function evidence(alert) {
       el("p", { class: "who" }, el("code", {}, e.id), "  " + clock(e.minute) + ", " + words(e.type) + " on " + e.channel + ", " + e.sender + " \u2192 " + e.recipient),
       el("p", { class: "said" }, e.text)))),
     el("p", { class: "spell" }, "What led to a message, and what came of it:"),
-    copied("hanse trace " + data.run + " why '" + alert.evidence[0].id + "'")];
+    copyable("hanse trace " + data.run + " why '" + alert.evidence[0].id + "'", "Command")];
 }
 
 function alertsSection() {
