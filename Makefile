@@ -6,11 +6,12 @@
 #
 # requirements-torch.lock pins torch and what it brings along, which only the monitor BACE needs: its
 # tests are skipped without it. To renew it: `make torch` after changing its first line, then write
-# down what `pip freeze` lists and requirements.lock does not.
+# down what `pip freeze` lists and requirements.lock does not. requirements-rl.lock does the same for
+# RLlib, which only learning (`policies`) needs.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test torch lint format bench clean
+.PHONY: help run test torch rl lint format bench clean
 
 ARGS ?=
 BIN := .venv/bin
@@ -44,6 +45,9 @@ torch: $(STAMP) ## Install torch (CPU build), which the monitor BACE needs
 	echo "pip would take a CUDA build of torch, several gigabytes. Name an index of CPU builds" >&2; \
 	echo "(see the install page of PyTorch) in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS." >&2; exit 1; }
 	@$(PIP_INSTALL) -r requirements-torch.lock
+
+rl: torch ## Install RLlib, gymnasium and what else learning needs, with torch
+	@$(PIP_INSTALL) -c requirements.lock -r requirements-rl.lock
 
 lint: $(STAMP) ## Lint and check the format
 	$(BIN)/ruff check $(SOURCES)
