@@ -8,10 +8,9 @@ Everything that a run depends on is in the `RunConfig`; `dump` and `parse` take 
 folder's manifest and back.
 """
 
+from services.config.economy import GREEN_ITEMS, ITEMS, EconomyConfig, ItemConfig, RecipeConfig
 from services.config.models import (
     CONTROLLER_RULES,
-    GREEN_ITEMS,
-    ITEMS,
     ONE_ACTOR_EACH_UP_TO,
     PLACEMENTS,
     ROLES,
@@ -20,11 +19,8 @@ from services.config.models import (
     STRATEGIES,
     BaseStockLevels,
     ControllerConfig,
-    EconomyConfig,
     FirmConfig,
     GenerateConfig,
-    ItemConfig,
-    RecipeConfig,
     RouterConfig,
     RunConfig,
     TownConfig,
