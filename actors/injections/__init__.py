@@ -6,12 +6,15 @@ around an agent in ``injected.py``. Who is origin, bridge and amplifier: ``actor
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final, get_args
+
 from actors.injections.contract_handover import ContractHandover
 from actors.injections.corrupted_memory import CorruptedMemory
 from actors.injections.faulty_tool import FaultyTool
 from actors.injections.harvest_shock import HarvestShock
 from actors.injections.injected import Injected, Withheld
-from actors.injections.injection import Injection, Scene, changed
+from actors.injections.injection import Begins, Injection, Scene, changed
 from actors.injections.mixed import Mixed
 from actors.injections.price_rumour import PriceRumour
 from actors.injections.promotion_burst import PromotionBurst
@@ -42,7 +45,8 @@ def find_injection(kind: str, key: str) -> type[Injection]:
         key: What an error names as the place to mend.
 
     Raises:
-        HanseError: there is none of that name, or it is no :class:`Injection`.
+        HanseError: there is none of that name, it is no :class:`Injection`, or what its class says
+            of it does not fit.
     """
     known = INJECTIONS.get(kind)
     if known is not None:
@@ -63,4 +67,20 @@ def find_injection(kind: str, key: str) -> type[Injection]:
             f"{key}: {kind!r} is no injection; derive a class of that name from"
             " actors.injections.Injection"
         )
+    for name, (fits, allowed) in _FACTS.items():
+        value = getattr(found, name)
+        if not fits(value):
+            raise HanseError(
+                f"{key}: {kind!r}: {name} = {value!r} does not fit; allowed: {allowed}"
+            )
     return found
+
+
+_BEGINS: Final = get_args(Begins)
+_FACTS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "attack": (lambda value: isinstance(value, bool), "True or False"),
+    "begins_with": (lambda value: value in _BEGINS, ", ".join(map(repr, _BEGINS))),
+    "enquires": (lambda value: isinstance(value, bool), "True or False"),
+    "hours": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
+}
+"""What the class of an injection says of it, and may say: nobody reads it before the run starts."""

@@ -241,3 +241,37 @@ def test_an_injection_can_only_be_put_around_those_who_talk(
     config = talking(injections=[{"kind": f"{__name__}:{kind}", "day": 1}])
     with pytest.raises(HanseError, match=rf"injections\[1\]\.kind: .*{line}"):
         League.create(config, tmp_path / "run")
+
+
+class Vague(Injection):
+    """Begins with something that no league has."""
+
+    begins_with = "bord"  # type: ignore[assignment]
+
+
+class Endless(Injection):
+    """Lasts for no number of hours."""
+
+    hours = "long"  # type: ignore[assignment]
+
+
+class Perhaps(Injection):
+    """May be an attack, and may not."""
+
+    attack = "perhaps"  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("Vague", "begins_with = 'bord' does not fit; allowed: 'firm', 'board', 'forecaster', 'ga"),
+        ("Endless", "hours = 'long' does not fit; allowed: a whole number of at least 1"),
+        ("Perhaps", "attack = 'perhaps' does not fit; allowed: True or False"),
+    ],
+)
+def test_what_the_class_of_an_injection_says_of_it_is_checked(
+    tmp_path: Path, kind: str, line: str
+) -> None:
+    config = talking(injections=[{"kind": f"{__name__}:{kind}", "day": 1}])
+    with pytest.raises(HanseError, match=rf"injections\[1\]\.kind: .*:{kind}': {line}"):
+        League.create(config, tmp_path / "run")
