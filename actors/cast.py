@@ -86,7 +86,7 @@ class Cast:
         if twice:
             raise HanseError(
                 f"{source}: the name {twice[0]!r} is used twice (a firm, router, controller,"
-                " exchange, board or forecaster that the league makes itself may have it);"
+                " exchange, board, forecaster, monitor or other agent of the league's may have it);"
                 " choose another"
             )
         if config.stop_when_bankrupt and config.stop_when_bankrupt not in self._firm:

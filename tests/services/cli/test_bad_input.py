@@ -59,6 +59,11 @@ CASES = {
         "hanse: run.toml: stop_when_bankrupt: 'Bob' is not a known firm (did you mean 'Bo'?); "
         "allowed: Ada, Bo, Cy",
     ),
+    "name of a monitor": (
+        f"{THREE.replace('Ada', 'caspian')}[monitor]",
+        "hanse: run.toml: the name 'caspian' is used twice (a firm, router, controller, exchange,"
+        " board, forecaster, monitor or other agent of the league's may have it); choose another",
+    ),
     "TOML syntax": (
         "seed 3",
         "hanse: run.toml: not valid TOML: expected '=' after a key in a key/value pair "
