@@ -60,7 +60,7 @@ class ContainmentController(Agent):
         name: Its name.
         policy: ``alerts`` only notes them, ``advise`` only advises, ``quarantine`` withholds what
             suspects say, ``throttle`` lets them say a little, ``approval`` holds it until this
-            controller has approved it.
+            controller has approved it; it approves what is :func:`harmless`.
         hours: How long a measure stands.
         per_hour: Messages that a throttled agent may send in an hour.
         suspects: How many agents the measures of one cascade may fall on.
@@ -206,7 +206,15 @@ def _roles(report: CascadeReport) -> tuple[Role, Role, Role]:
 
 
 def harmless(said: str) -> bool:
-    """Whether a held message states no price view: it names no factor far from normal."""
+    """Whether a held message states no price that is far from normal.
+
+    What states no price at all passes. Informed firms, boards and forecasters believe claims, never
+    words alone, so it can make nobody believe anything; but a storm is made of such requests, and
+    somebody's own agents may believe words: against those quarantine or throttle helps.
+
+    Args:
+        said: The type of its payload and its body, as an :class:`ApprovalRequest` has them.
+    """
     _, _, body = said.partition(" ")
     try:
         claims = json.loads(body).get("claims", ())

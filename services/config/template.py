@@ -128,7 +128,8 @@ role = "retailer"
 # hanse monitor lift RUN MEASURE
 # [containment]
 # policy = "quarantine"          # what suspects say is withheld; throttle: they may say little;
-#                                # approval: it is held until the controller approves it;
+#                                # approval: what states an odd price is stopped; the rest passes,
+#                                # requests too, so that it is no help against a retry storm;
 #                                # advise: nothing but the advice below; alerts: not even that
 # hours = 168                    # how long a measure stands
 # per_hour = 1                   # messages an hour when throttled

@@ -41,7 +41,8 @@ class ContainmentConfig(ConfigModel):
     policy: ContainmentPolicy = "quarantine"
     """alerts: only notes them; advise: everybody is told to doubt what was heard; quarantine:
     suspects are cut off as well; throttle: they may say little; approval: what they say has to be
-    approved by the controller."""
+    approved by the controller, which stops prices far from normal. What states no price passes
+    then: requests, and words alone, which informed firms do not believe."""
     hours: Annotated[int, Field(ge=1, le=100_000)] = 168
     """How long a measure stands: a week."""
     per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import msgpack
@@ -20,6 +21,8 @@ from actors.measures import (
 )
 from monitors.caspian.alert import CascadeAlert, CascadeReport, Role, Suspect
 from services.messages import Message, Payload
+from services.talk.mind import Mind
+from services.talk.payloads import MarketNote
 
 
 def role(*agents: str) -> Role:
@@ -166,12 +169,23 @@ def test_the_likeliest_of_each_role_comes_first() -> None:
         ('text {"text":"hello"}', True),
         ('market_note {"claims":[{"item":"green_coffee_kg","factor":1.02}],"text":"calm"}', True),
         ('market_note {"claims":[{"item":"green_coffee_kg","factor":0.6}],"text":"help"}', False),
+        ('market_note {"claims":[],"text":"prices collapse"}', True),
+        ('status_request {"attempt":2,"units":10.0}', True),
         ("market_note {broken", False),
         ('market_note {"claims":[{"item":"green_coffee_kg"}]}', False),
     ],
 )
-def test_what_states_a_price_far_from_normal_is_not_let_through(said: str, passes: bool) -> None:
+def test_only_what_states_a_price_far_from_normal_is_stopped(said: str, passes: bool) -> None:
     assert harmless(said) is passes
     request = ApprovalRequest(held="ann#1", to="bob", on="comm", said=said, measure="m")
     [answer] = Office(policy="approval").gets(request, "ann")
     assert (answer.recipient, answer.payload) == ("ann", Verdict(held="ann#1", approved=passes))
+
+
+def test_words_without_a_price_convince_no_firm_board_or_forecaster_so_they_may_pass() -> None:
+    words = MarketNote(text="roasted coffee is about to collapse. sell. sell")
+    assert words.heard() == []
+    mind = Mind(trust=1.0)
+    before = mind.save()
+    assert not mind.listen(words.heard(), Random(1), now=600)
+    assert mind.save() == before
