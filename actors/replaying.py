@@ -39,6 +39,15 @@ if TYPE_CHECKING:
 
 COUNTED: Final = ("alert", "measure", "withheld")
 """Events of which a comparison says how many there were, if there were any."""
+_INTERVENED: Final = " OR ".join(
+    f'instr(body, \'"measure":"{kind}"\')' for kind in ("mute", "cut", "drop")
+)
+"""Of what is withheld: what an intervention withholds, which has no measure's id."""
+WITHHELD: Final = {
+    "withheld_by_measures": f"kind = 'withheld' AND NOT ({_INTERVENED})",
+    "withheld_by_interventions": f"kind = 'withheld' AND ({_INTERVENED})",
+}
+"""What is withheld is counted apart as well: by the league's measures, and by what is changed."""
 
 Pair = tuple[float, float]
 """A figure of the run, and of its replay."""
@@ -60,7 +69,7 @@ class Comparison(NamedTuple):
     messages: Pair
     """Sent since the first day that was replayed."""
     events: dict[str, Pair]
-    """By kind, since then."""
+    """By kind, since then; what is withheld is split (:data:`WITHHELD`), too."""
     harm: dict[str, Pair] | None
     """Wrong beliefs and what else there is of harm since then; None where nobody talks."""
 
@@ -314,10 +323,10 @@ def compare(run: Run, again: Run, day: int, cast: Cast | None = None) -> Compari
     days = range(day, last + 1)
     incomes = [net_incomes(one, last) for one in (run, again)]
     events: dict[str, Pair] = {}
-    for kind in COUNTED:
-        one, two = (r.count("events", "kind = ?", (kind,), days=days) for r in (run, again))
+    for name, condition in ({kind: f"kind = '{kind}'" for kind in COUNTED} | WITHHELD).items():
+        one, two = (r.count("events", condition, days=days) for r in (run, again))
         if one or two:
-            events[kind] = one, two
+            events[name] = one, two
     cast = Cast(config_of(run)) if cast is None else cast
     harms = [harm_figures(one, cast, day * MINUTES_PER_DAY, last) for one in (run, again)]
     harm = {name: (value, harms[1][name]) for name, value in harms[0].items()} or None

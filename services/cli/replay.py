@@ -54,6 +54,8 @@ _NAMES = {
     "alert": "alerts",
     "measure": "measures",
     "withheld": "messages withheld",
+    "withheld_by_measures": "  by the league's measures",
+    "withheld_by_interventions": "  by --mute, --cut, --drop",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +76,23 @@ def test_the_days_before_are_the_run_s_own(run: Run, without_origin: Comparison)
 def test_monitors_and_containment_are_there_in_a_replay_too(without_origin: Comparison) -> None:
     assert without_origin.events["alert"] == (1, 1)
     assert without_origin.events["measure"][1] > 0
+
+
+def test_what_measures_withhold_is_counted_apart_from_what_the_replay_withholds(
+    run: Run, without_origin: Comparison
+) -> None:
+    again = Run(without_origin.replay)
+    measures = {json.loads(row[7])["measure"] for row in run.rows("events", "kind = 'measure'")}
+    counted = without_origin.events
+    for place, one in enumerate((run, again)):
+        by = Counter(
+            json.loads(row[7])["measure"]
+            for row in one.rows("events", "kind = 'withheld'", days=range(2, 5))
+        )
+        assert counted["withheld"][place] == by.total()
+        assert counted["withheld_by_measures"][place] == sum(by[name] for name in measures)
+        assert counted["withheld_by_interventions"][place] == by["mute"]
+    assert counted["withheld_by_interventions"][0] == 0 < counted["withheld_by_interventions"][1]
 
 
 def test_a_replay_knows_its_parent_and_what_was_changed(

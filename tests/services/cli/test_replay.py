@@ -38,6 +38,8 @@ def test_a_replay_is_compared_with_its_run(hanse, run):
     [beliefs] = [line.split() for line in lines if line.startswith("hours of wrong beliefs")]
     assert int(beliefs[4]) > 0
     assert beliefs[5] == "0"
+    place = next(n for n, line in enumerate(lines) if line.startswith("messages withheld"))
+    assert lines[place + 1].split()[:2] == ["by", "--mute,"], "nobody else withholds any"
     assert lines[-1] == "replay runs/rumour-replay-001"
     assert "hanse trace runs/rumour diff runs/rumour-replay-001" in outcome.err
 
