@@ -58,6 +58,8 @@ class Account:
     """All that were taken, by id: against whom."""
     standing: dict[str, str] = field(default_factory=dict)
     """Those of them that are not over."""
+    until: dict[str, int] = field(default_factory=dict)
+    """The minute at which each measure was to end by itself."""
     withheld: Counter[str] = field(default_factory=Counter)
     """Messages by the agent that may not send them."""
 
@@ -73,8 +75,9 @@ class Account:
             elif event.kind == "withheld":
                 self.withheld[event.agent] += 1
             else:
-                self._note(event)
-                for text in told(event, self.tick_minutes):
+                self.note(event)
+                until = self.until.get(str(event.body.get("measure")))
+                for text in told(event, self.tick_minutes, until):
                     yield Line(text, news=True)
         if more := self.withheld - before:
             yield Line(f"{when(minute)[:-6]}  {withheld_line(more.most_common())}", news=True)
@@ -116,12 +119,15 @@ class Account:
         self.last.append(found)
         return found
 
-    def _note(self, event: Noted) -> None:
+    def note(self, event: Noted) -> None:
+        """Keeps what there is to keep of an alert, a measure, or its end."""
         if event.kind in ("alert", "alert_revised"):
             self.alerts[str(event.body.get("id", event.minute))] = event.body
         elif event.kind == "measure":
             name = str(event.body.get("measure"))
             self.measures[name] = self.standing[name] = event.agent
+            if isinstance(event.body.get("until"), int):
+                self.until[name] = event.body["until"]
         elif event.kind == "measure_over":
             self.standing.pop(str(event.body.get("measure")), None)
 
@@ -135,8 +141,12 @@ def events_of(run: Run, day: int, kinds: tuple[str, ...] = WATCHED) -> list[Note
 
 def news_of(run: Run, day: int, tick_minutes: int) -> list[str]:
     """What there is to tell of a day besides its scores."""
-    lines = Account(tick_minutes).day(events_of(run, day, (*NEWS, "withheld")))
-    return [line.text for line in lines]
+    account = Account(tick_minutes)
+    events = events_of(run, day, (*NEWS, "withheld"))
+    if any(event.kind == "measure_over" for event in events):
+        for row in run.rows("events", "kind = 'measure'", days=range(day)):
+            account.note(Noted.of(row))  # when each was to end by itself
+    return [line.text for line in account.day(events)]
 
 
 def account_of(run: Run, tick_minutes: int) -> Account:

@@ -22,7 +22,10 @@ The order is a small file in the run's folder. The league takes it at the
 next virtual hour at which somebody does something, and the measure ends an
 hour later. It is journalled, so a crash and a resume lead to the same run.
 
-Exit codes: 0 ordered, 2 it cannot be (one line says why).
+If no measure stands at the end of the last whole day, nothing is ordered.
+
+Exit codes: 0 ordered, or there is nothing to lift (one line says so),
+2 it cannot be (one line says why).
 """
 
 
@@ -59,13 +62,20 @@ def lift(
             f"{folder}: this run is finished, nothing can be lifted any more; to see what would"
             f" have been without measures: {typed('hanse', 'monitor', 'verify', folder)}"
         )
+    account = account_of(source, config.monitor.tick_minutes)
+    when = "" if source.day is None else f" (at the end of day {source.day})"
+    if measure == ALL and not account.standing:
+        # As resuming a run that is finished: what is wanted is so already.
+        note(f"no measure stands in {folder}{when}: nothing to lift")
+        if as_json:
+            say_json({"run": str(folder), "lift": measure, "order": None})
+        return
     if measure != ALL:
-        account = account_of(source, config.monitor.tick_minutes)
         if measure in account.measures and measure not in account.standing:
             raise HanseError(f"{folder}: {measure} is over already")
         if measure not in account.standing:
-            named = unknown(measure, [*sorted(account.standing), ALL], "measure")
-            when = "" if source.day is None else f" (at the end of day {source.day})"
+            known = [*sorted(account.standing), ALL] if account.standing else []
+            named = unknown(measure, known, "measure")
             raise HanseError(f"{folder}: {named}{when}")
     order = place(folder, measure)
     if as_json:

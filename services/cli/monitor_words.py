@@ -43,8 +43,14 @@ class Noted:
         return cls(row[0], row[2], row[5], body_of(row[7]) or {})
 
 
-def told(event: Noted, tick_minutes: int) -> list[str]:
-    """An event of a kind in :data:`NEWS` as lines; those after the first are details."""
+def told(event: Noted, tick_minutes: int, until: int | None = None) -> list[str]:
+    """An event of a kind in :data:`NEWS` as lines; those after the first are details.
+
+    Args:
+        event: The event.
+        tick_minutes: Virtual minutes of a tick.
+        until: For the end of a measure, the minute at which it was to end by itself, if known.
+    """
     at, body = when(event.minute), event.body
     if event.kind in ("alert", "alert_revised"):
         report = report_in(body)
@@ -59,8 +65,7 @@ def told(event: Noted, tick_minutes: int) -> list[str]:
     if event.kind == "advised":
         return [f"{at}  {advice(body)}"]
     if event.kind == "measure_over":
-        over = _OVER.get(str(body.get("how")), "is over")
-        return [f"{at}  {body.get('measure')} on {event.agent} {over}"]
+        return [f"{at}  {body.get('measure')} on {event.agent} {measure_over(event, until)}"]
     if event.kind == "order":
         return [f"{at}  the operator says: lift {body.get('lift')}"]
     return [f"{at}  {injection(body)}"]
@@ -121,6 +126,20 @@ def measure(body: dict[str, Any]) -> str:
     until = f" until {when(body['until'])}" if "until" in body else ""
     why = f", for {body['reason']}" if body.get("reason") else ""
     return f"{words}{until} ({body.get('measure')}{why})"
+
+
+def measure_over(event: Noted, until: int | None) -> str:
+    """`has been lifted`, or `has ended` if that was its time.
+
+    The controller lifts measures whose time is over, so what the log calls lifted may be no more
+    than that.
+
+    Args:
+        event: The end of a measure.
+        until: The minute at which it was to end by itself, if known.
+    """
+    by_itself = until is not None and event.minute >= until
+    return _OVER.get("ended" if by_itself else str(event.body.get("how")), "is over")
 
 
 def advice(body: dict[str, Any]) -> str:

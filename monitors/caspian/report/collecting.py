@@ -300,7 +300,9 @@ def _measures(run: Run) -> tuple[Taken, ...]:
         key = f"{agent} {name}"
         if kind == "measure_over":
             if key in taken:
-                change = {"end": minute, "how": str(body.get("how", ""))}
+                # A controller lifts measures whose time is over: that is their end, and no lifting.
+                how = "ended" if minute >= taken[key].end else str(body.get("how", ""))
+                change = {"end": minute, "how": how}
                 taken[key] = taken[key].model_copy(update=change)
             continue
         end = body.get("until")

@@ -143,6 +143,17 @@ def test_an_alert_of_a_monitor_of_one_s_own_is_told_without_its_words():
     assert account.summary() == "1 alert in 1 tick; 1 measure, 1 of them standing"
 
 
+def test_a_measure_that_ends_in_its_time_has_ended_and_only_an_operator_s_is_lifted():
+    taken = {"measure": "quarantine-1", "kind": "quarantine", "until": 900}
+    over = {"measure": "quarantine-1", "how": "lifted"}
+    for minute, said in ((840, "has been lifted"), (900, "has ended")):
+        events = [
+            Noted(600, "farmer_1", "measure", taken),
+            Noted(minute, "farmer_1", "measure_over", over),
+        ]
+        assert [line.text for line in Account(60).day(events)][1].endswith(f" {said}")
+
+
 # ---- run -----------------------------------------------------------------------------------------
 
 
@@ -153,7 +164,8 @@ def test_a_run_tells_its_alerts_at_the_end_of_their_day_and_again_at_its_end(han
     assert progress.index(ALERT) > next(
         place for place, line in enumerate(progress) if line.startswith("day 2 (3 of 4)")
     )
-    assert any("  quarantine-1 on " in line for line in progress), "that it is over, too"
+    [over] = [line for line in progress if "  quarantine-1 on " in line]
+    assert over.endswith(" has ended"), "its six hours are over; nobody has lifted it"
     summary = outcome.out.splitlines()
     assert any(line.startswith("monitor: 1 alert in 40 ticks; 3 measures, ") for line in summary)
     assert any(line.startswith("cascade-1: an abrupt cascade since about") for line in summary)
@@ -243,6 +255,23 @@ def test_an_order_for_a_run_that_nobody_plays_waits_for_it(hanse, restrained):
     assert "it is taken when the run goes on: hanse resume runs/live" in outcome.err
     hanse("resume", "live", "--quiet")
     assert "the operator says: lift all" in hanse("monitor", "watch", "live", "--brief").out
+
+
+def test_lifting_all_where_nothing_stands_says_so_and_orders_nothing(hanse):
+    with League.create(alarmed(containment={}), Path("runs/live")) as league:
+        league.run(until_day=1)
+        outcome = hanse("monitor", "lift", "live", "all")
+        assert (outcome.code, outcome.out) == (0, "")
+        assert (
+            outcome.err == "no measure stands in runs/live (at the end of day 1): nothing to lift\n"
+        )
+        document = hanse("monitor", "lift", "live", "all", "--json").document
+        assert document == {"run": "runs/live", "lift": "all", "order": None}
+        assert not Path("runs/live/orders").exists()
+        refusal = hanse("monitor", "lift", "live", "quarantine-1").refusal
+        assert refusal.endswith(
+            "'quarantine-1' is not a known measure; allowed: none (at the end of day 1)"
+        )
 
 
 def test_what_cannot_be_lifted_is_one_line(hanse, run, restrained):

@@ -102,13 +102,16 @@ def test_a_measure_ends_when_it_was_lifted_and_else_at_its_own_end(tmp_path):
         events=[
             (100, "measure", "farm", taken),
             (100, "measure", "mill", taken),
+            (100, "measure", "cafe", taken),
             (300, "measure_over", "farm", {"measure": "m1", "how": "lifted"}),
+            (900, "measure_over", "cafe", {"measure": "m1", "how": "lifted"}),
         ],
     )
-    shown = collect(run, mesh("farm", "mill"), [])
+    shown = collect(run, mesh("cafe", "farm", "mill"), [])
     assert [(m.agent, m.begin, m.end, m.how) for m in shown.measures] == [
         ("farm", 100, 300, "lifted"),
         ("mill", 100, 900, ""),
+        ("cafe", 100, 900, "ended"),
     ]
 
 
