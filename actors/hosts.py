@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from actors.guard import JournalRow
-from actors.reports import DayApart, DayRecords, MessageRow, Report, Saved
+from actors.reports import DayApart, DayRecords, Report, Saved
 
 
 class Hosts(Protocol):
     """All hosts of a league.
 
     Mail between hosts is opaque to the league: it hands on what a :class:`Report` holds as
-    ``outbound`` (messages in one process; packed batches, or references to them, on Ray).
+    ``outbound`` (messages in one process; packed batches, or references to them, on Ray). So is
+    what it holds as ``watched``, for monitors (rows, or packed rows).
     """
 
     def start(self) -> dict[str, Report]:
@@ -28,8 +29,11 @@ class Hosts(Protocol):
         inbound: dict[str, list[Any]],
         quiet: bool = False,
         alone_until: int = 0,
+        meanwhile: Callable[[], None] | None = None,
     ) -> dict[str, Report]:
         """One round on the named hosts; see :meth:`actors.host.Host.work`.
+
+        ``meanwhile`` is called once they are at work, so that what it does delays nobody.
 
         Raises:
             HostLost: some hosts have died.
@@ -53,9 +57,16 @@ class Hosts(Protocol):
         ...
 
     def observe(
-        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+        self, minute: int, tick: int, batches: list[Any], orders: Sequence[str] = ()
     ) -> None:
-        """Shows the monitors a tick; see :meth:`actors.host.Host.observe`. Does not wait."""
+        """Shows the monitors a tick; see :meth:`actors.host.Host.observe`. Does not wait.
+
+        Args:
+            minute: When they have it shown.
+            tick: The number of the tick.
+            batches: What the reports of its rounds hold as ``watched``.
+            orders: The measures that an operator wants to end.
+        """
         ...
 
     def observed(self) -> Report:

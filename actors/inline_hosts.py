@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from actors.cast import Cast
@@ -48,8 +48,11 @@ class InlineHosts:
         inbound: dict[str, list[list[Message]]],
         quiet: bool = False,
         alone_until: int = 0,
+        meanwhile: Callable[[], None] | None = None,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail."""
+        if meanwhile is not None:
+            meanwhile()
         return {
             name: self.hosts[name].work(
                 minute,
@@ -70,9 +73,10 @@ class InlineHosts:
         return all(self.hosts[n].hear([m for b in parts for m in b]) for n, parts in mail.items())
 
     def observe(
-        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+        self, minute: int, tick: int, batches: list[list[MessageRow]], orders: Sequence[str] = ()
     ) -> None:
         """Shows the monitors a tick; here they look at it at once."""
+        rows = [row for batch in batches for row in batch]
         self._observed = self.hosts[self._monitors].observe(minute, tick, rows, orders)
 
     def observed(self) -> Report:

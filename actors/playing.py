@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from actors.guard import JournalRow
@@ -100,8 +101,11 @@ class Playing:
         inbound: dict[str, list[Any]] = mail or {}
         quiet = False
         watching = self._watching
+        show = None
         if watching is not None and mail is None:
-            inbound = watching.turn(minute)
+            if watching.turns(minute):
+                inbound = watching.collect()
+                show = partial(watching.show, minute)
             until = min(until, watching.end_of_tick(minute))
         active = [n for n, w in self._wakes.items() if w is not None and w <= minute]
         if inbound:
@@ -110,9 +114,12 @@ class Playing:
             self.round = round_
             if reports is None:
                 if not active:
+                    if show is not None:
+                        show()
                     return
                 alone = self._alone_until(active[0], until) if len(active) == 1 else 0
-                reports = self._hosts.work(minute, round_, active, inbound, quiet, alone)
+                reports = self._hosts.work(minute, round_, active, inbound, quiet, alone, show)
+                show = None
             inbound = {}
             due = set()
             for name in sorted(reports):

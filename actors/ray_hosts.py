@@ -1,4 +1,4 @@
-"""Hosts as Ray actors: each is one process that carries one agent or many.
+"""The hosts of a league as Ray actors.
 
 A round is one call for each host that has something to do. Mail travels as msgpack batches, one
 for each pair of hosts and round: with a host for each agent the batches are small and pass through
@@ -8,15 +8,7 @@ the league; packed hosts hand them to each other as object references.
 from __future__ import annotations
 
 import contextlib
-import gc
-import os
-import resource
-import sys
-import threading
-import time
-from collections.abc import Sequence
-from importlib import import_module
-from operator import attrgetter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,173 +17,14 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from actors.cast import Cast
 from actors.guard import JournalRow
-from actors.host import Host
+from actors.host_actor import CONTROL, HostActor
 from actors.local_ray import start_ray
 from actors.lost import HostLost
-from actors.reports import DayApart, DayRecords, MessageRow, Report, Saved
-from services.config import RunConfig
+from actors.reports import DayApart, DayRecords, Report, Saved
 from services.errors import HanseError
-from services.messages import pack, unpack
-from services.telemetry.logs import RunLog, Where
 
-CONTROL = "control"
 STARTING_SECONDS = 60.0
 """What a host may take for a call beside the time-outs of its agents, e.g. to start."""
-
-
-class HostActor:
-    """The only Ray actor class for agents: a thin shell around :class:`~actors.host.Host`.
-
-    ``work`` and its like run one at a time; ``health``, ``pause``, ``go_on`` and ``metrics`` have
-    a concurrency group of their own and answer while a round runs.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        config: dict[str, Any],
-        cast: str,
-        names: list[str],
-        layout: dict[str, str],
-        peers: list[str],
-        folder: str,
-        trace_key: str | None,
-        run_id: str,
-        log_folder: str | None,
-    ) -> None:
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-        with contextlib.suppress(OSError):
-            os.chdir(folder)
-        run = RunConfig.parse(config, "run file")
-        players = _cast_class(cast)(run)
-        players.import_strategies()
-        self.host = Host(
-            name,
-            run.seed,
-            names,
-            players.make,
-            layout,
-            turn_timeout=run.turn_timeout,
-            mailbox_limit=run.mailbox_limit,
-            trace_key=trace_key,
-            unwatched=players.unwatched,
-            restraints=players.restraints(),
-        )
-        # The agents stay; what a day brings is freed by reference counts. So the garbage collector
-        # need not walk over thousands of agents again and again.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(100_000, 20, 100)
-        self.peers = peers
-        if log_folder is not None:
-            where = Where(run_id, self.host.whereabouts, self.host.trace_of)
-            self._log = RunLog(log_folder, where)
-        self._open = threading.Event()
-        self._open.set()
-
-    def start(self) -> Any:
-        """Starts the agents of a new run."""
-        return self._told(self.host.start())
-
-    def work(
-        self, minute: int, round_: int, quiet: bool, alone_until: int, *batches: bytes | None
-    ) -> Any:
-        """One round, with the batches of mail that other hosts have sent."""
-        self._open.wait()
-        inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
-        return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
-
-    def observe(self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str]) -> Any:
-        """Shows the monitors that live here a tick."""
-        self._open.wait()
-        return self._told(self.host.observe(minute, tick, rows, orders))
-
-    def _told(self, report: Report) -> Any:
-        """The report with its mail packed; in separate values when peers fetch it by reference."""
-        mail = {host: pack(messages) for host, messages in report.outbound.items()}
-        if not self.peers:
-            return report._replace(outbound=mail)  # type: ignore[arg-type]
-        head = report._replace(outbound=dict.fromkeys(mail))  # type: ignore[arg-type]
-        return head, *(mail.get(peer) for peer in self.peers)
-
-    def play_apart(self, minute: int, until: int) -> DayApart:
-        """A day without the other hosts; what is kept back comes packed."""
-        self._open.wait()
-        day = self.host.play_apart(minute, until)
-        packed = {
-            host: ([sent for sent, _ in mail], pack(message for _, message in mail))
-            for host, mail in day.later.items()
-        }
-        return day._replace(later=packed)  # type: ignore[arg-type]
-
-    def hear(self, batches: list[tuple[list[int], bytes]]) -> bool:
-        """What the hosts, this one too, have kept back for this one."""
-        return self.host.hear(
-            [x for sent, batch in batches for x in zip(sent, unpack(batch), strict=True)]
-        )
-
-    def end_day(self) -> DayRecords:
-        """The day's records."""
-        return self.host.end_day()
-
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> int | None:
-        """Back to the end of a day, or to before the first."""
-        return self.host.restore(saved, journal)
-
-    def summaries(self) -> dict[str, dict[str, Any]]:
-        """The agents' summaries."""
-        return self.host.summaries()
-
-    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
-    def health(self) -> dict[str, object] | None:
-        """What the host is busy with, or ``None``."""
-        return self.host.busy_with()
-
-    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
-    def pause(self) -> None:
-        """Holds the host before its next round."""
-        self._open.clear()
-
-    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
-    def go_on(self) -> None:
-        """Lets a paused host go on."""
-        self._open.set()
-
-    @ray.method(concurrency_group=CONTROL)  # type: ignore[untyped-decorator]
-    def metrics(self) -> dict[str, Any]:
-        """Process id, memory (bytes, the most so far and now), messages handled, counters."""
-        own, shared = resident_bytes()
-        return {
-            "host": self.host.name,
-            "pid": os.getpid(),
-            "handled": self.host.handled,
-            "memory_now": own,
-            "memory_shared": shared,
-            "memory_most": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-            "cpu_seconds": time.process_time(),
-            "counters": dict(self.host.guard.counters),
-        }
-
-
-def _cast_class(name: str) -> type[Cast]:
-    module, _, qualified = name.partition(":")
-    return attrgetter(qualified)(import_module(module))  # type: ignore[no-any-return]
-
-
-def resident_bytes() -> tuple[int, int]:
-    """Resident memory of this process in bytes, of its own and shared; 0 if nobody tells.
-
-    Shared is what Ray's object store has mapped into every process: all see the same pages, and
-    ever more of them, so that adding them up would count them over and over.
-    """
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        kib = {key: int(value.split()[0]) for key, _, value in (x.partition(":") for x in lines)
-               if key.startswith("Rss")}  # fmt: skip
-        return 1024 * (kib["RssAnon"] + kib["RssFile"]), 1024 * kib["RssShmem"]
-    except (OSError, ValueError, IndexError, KeyError):
-        return 0, 0
 
 
 class RayHosts:
@@ -249,12 +82,14 @@ class RayHosts:
         inbound: dict[str, list[Any]],
         quiet: bool = False,
         alone_until: int = 0,
+        meanwhile: Callable[[], None] | None = None,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail (bytes or references to bytes)."""
         about = minute, round_, quiet, alone_until
-        return self._reports(
-            {name: self._call(name, "work", *about, *inbound.get(name, ())) for name in names}
-        )
+        calls = {name: self._call(name, "work", *about, *inbound.get(name, ())) for name in names}
+        if meanwhile is not None:
+            meanwhile()
+        return self._reports(calls)
 
     def play_apart(self, minute: int, until: int) -> dict[str, DayApart]:
         """A day on each host without the others."""
@@ -266,11 +101,11 @@ class RayHosts:
         return all(self._get(calls).values())
 
     def observe(
-        self, minute: int, tick: int, rows: list[MessageRow], orders: Sequence[str] = ()
+        self, minute: int, tick: int, batches: list[bytes], orders: Sequence[str] = ()
     ) -> None:
         """Shows the monitors' host a tick, and does not wait for it."""
         name = self._layout[self._cast.monitors[0]]
-        self._observing = {name: self._call(name, "observe", minute, tick, rows, orders)}
+        self._observing = {name: self._call(name, "observe", minute, tick, batches, orders)}
 
     def observed(self) -> Report:
         """Waits for what the monitors have to say about it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from actors.hosts import Hosts
-from actors.reports import MessageRow, Report
+from actors.reports import Report
 
 
 class Watching:
@@ -28,13 +28,13 @@ class Watching:
         self._tick_minutes = tick_minutes
         self._orders = orders
         self._tick = 0
-        self._rows: list[MessageRow] = []
+        self._batches: list[Any] = []
         self._under_way = False
 
     def begin(self) -> None:
         """Forgets what is under way: the hosts are at the end of an earlier day."""
         self._tick = 0
-        self._rows = []
+        self._batches = []
         self._under_way = False
 
     def end_of_tick(self, minute: int) -> int:
@@ -43,23 +43,30 @@ class Watching:
 
     def add(self, report: Report) -> None:
         """Takes what has been said in a round."""
-        self._rows += report.watched
+        if report.watched:
+            self._batches.append(report.watched)
 
-    def turn(self, minute: int) -> dict[str, list[Any]]:
+    def turns(self, minute: int) -> bool:
+        """Whether a tick begins: then mail is to be collected, and the last tick to be shown."""
+        return minute // self._tick_minutes != self._tick
+
+    def collect(self) -> dict[str, list[Any]]:
         """At the first minute of a tick: what monitors have to say about the tick before the last.
 
         Returns:
             Mail to be delivered now, by host.
         """
-        tick = minute // self._tick_minutes
-        if tick == self._tick:
+        if not self._under_way:
             return {}
-        mail = self._collect()
+        self._under_way = False
+        return {host: [batch] for host, batch in self._hosts.observed().outbound.items()}
+
+    def show(self, minute: int) -> None:
+        """Has the tick that is over looked at; to be called while the hosts play the next one."""
         # Only here: at the end of a day there may be several showings within one minute, and the
         # journal would not tell at which of them an order was given.
         self._show(minute, self._orders(minute))
-        self._tick = tick
-        return mail
+        self._tick = minute // self._tick_minutes
 
     def close(self, minute: int) -> dict[str, list[Any]]:
         """In the last minute of a day: all that monitors have to say about the day.
@@ -67,21 +74,15 @@ class Watching:
         Returns:
             Mail to be delivered now, by host.
         """
-        mail = self._collect()
+        mail = self.collect()
         self._show(minute)
-        for host, batches in self._collect().items():
+        for host, batches in self.collect().items():
             mail.setdefault(host, []).extend(batches)
         self._tick = minute // self._tick_minutes
         return mail
 
     def _show(self, minute: int, orders: Sequence[str] = ()) -> None:
-        rows, self._rows = self._rows, []
-        if rows or orders:
-            self._hosts.observe(minute, self._tick, rows, orders)
+        batches, self._batches = self._batches, []
+        if batches or orders:
+            self._hosts.observe(minute, self._tick, batches, orders)
             self._under_way = True
-
-    def _collect(self) -> dict[str, list[Any]]:
-        if not self._under_way:
-            return {}
-        self._under_way = False
-        return {host: [batch] for host, batch in self._hosts.observed().outbound.items()}

@@ -217,16 +217,15 @@ def test_a_crash_after_the_order_leads_to_the_same_run(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
     folder = tmp_path / "run"
-    turn, left = Watching.turn, iter(range(turns))
+    show, left = Watching.show, iter(range(turns))
 
-    def dying(self: Watching, minute: int) -> Any:
-        mail = turn(self, minute)
+    def dying(self: Watching, minute: int) -> None:
+        show(self, minute)
         if minute // 1440 == ORDERED and next(left, None) is None:
             raise KeyboardInterrupt
-        return mail
 
     with monkeypatch.context() as patch:
-        patch.setattr(Watching, "turn", dying)
+        patch.setattr(Watching, "show", dying)
         with League.create(contained(), folder) as league, pytest.raises(KeyboardInterrupt):
             league.run(on_day=ordering(folder))
     assert Run(folder).day == ORDERED - 1

@@ -18,7 +18,7 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
     import ray
 
     from actors.local_ray import start_ray
-    from actors.ray_hosts import resident_bytes
+    from actors.host_actor import resident_bytes
 
     start_ray()
     try:
