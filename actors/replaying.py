@@ -23,7 +23,7 @@ from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.orders import KIND as ORDER
 from actors.strategies.fingerprint import fingerprints
-from services.config import InterventionConfig, RunConfig
+from services.config import INTERVENTIONS, InterventionConfig, RunConfig
 from services.config.problems import unknown
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 COUNTED: Final = ("alert", "measure", "withheld")
 """Events of which a comparison says how many there were, if there were any."""
 _INTERVENED: Final = " OR ".join(
-    f'instr(body, \'"measure":"{kind}"\')' for kind in ("mute", "cut", "drop")
+    f'instr(body, \'"measure":"{kind}"\')' for kind in INTERVENTIONS
 )
 """Of what is withheld: what an intervention withholds, which has no measure's id."""
 WITHHELD: Final = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -143,12 +143,16 @@ def measure_over(event: Noted, until: int | None) -> str:
 
 
 def advice(body: dict[str, Any]) -> str:
-    """`all 30 are advised to doubt what they heard since day 8 07:00, until day 10 15:00 (...)`."""
+    """`all 30 are advised to doubt what they heard since day 8 07:00, ...`."""
+    return f"all {body.get('to')} are advised {doubt(body)}"
+
+
+def doubt(body: Mapping[str, Any], who: str = "they") -> str:
+    """`to doubt what they heard since day 8 07:00, and what they hear until day 10 15:00 (...)`."""
     since, until = when(body.get("since", 0)), when(body.get("until", 0))
-    return (
-        f"all {body.get('to')} are advised to doubt what they heard since {since}, and what they"
-        f" hear until {until} (for {body.get('reason')})"
-    )
+    hear = "hears" if who == "it" else "hear"
+    why = f" (for {body['reason']})" if body.get("reason") else ""
+    return f"to doubt what {who} heard since {since}, and what {who} {hear} until {until}{why}"
 
 
 def injection(body: dict[str, Any]) -> str:

@@ -145,6 +145,12 @@ WHY_EXAMPLE = """Examples:
   hanse trace RUN why exchange:59            an event; or a span, 16 hex digits
 
   hanse trace RUN why D12@exchange_Visby     several towns have a D12
+
+  hanse trace RUN why cascade-1              an alert: whom, why, what was done
+
+  hanse trace RUN why quarantine-1           a measure: whose order, for what
+
+  hanse trace RUN why 'farmer_2#548'         a message that was withheld
 """
 
 
@@ -154,7 +160,7 @@ def why(
         str,
         typer.Argument(
             metavar="ID",
-            help="A message (farmer_A#12), a deal (D12), listing, offer, invoice; any id shown.",
+            help="A message (farmer_A#12), a deal (D12), an alert, a measure; any id shown.",
         ),
     ],
     town: Town = None,
@@ -169,11 +175,16 @@ def why(
     payment. Then come the decisions: what the firm had seen and done that day before it decided.
     """
     from services.cli.trace_pages import show_why
+    from services.cli.trace_prose import Prose
+    from services.cli.trace_why import why as of_monitors
     from services.telemetry.inspection.steps import EVERYTHING, Limits
     from services.telemetry.inspection.why import why as explain
 
     limits = EVERYTHING if everything else Limits()
-    found = explain(_reader(context), id, town=town, limits=limits)
+    reader = _reader(context)
+    found = of_monitors(reader, id, limits) or Prose(reader).explanation(
+        explain(reader, id, town=town, limits=limits)
+    )
     if as_json:
         say_json(found.document())
     else:
@@ -202,10 +213,11 @@ def story(
     stands with its reason.
     """
     from services.cli.trace_pages import show_story
+    from services.cli.trace_prose import Prose
     from services.telemetry.inspection.story import story as tell
 
     reader = _reader(context)
-    found = tell(reader, agent, days_of(days) or reader.days)
+    found = Prose(reader).story(tell(reader, agent, days_of(days) or reader.days))
     if as_json:
         say_json(found.document())
     else:
@@ -283,17 +295,25 @@ def find(
     All conditions must hold. A condition in SQL can only read, and is broken off after ten seconds.
     """
     from services.cli.trace_pages import show_found
+    from services.cli.trace_prose import Prose
     from services.telemetry.inspection.find import find as search
 
-    run = _reader(context).run
+    reader = _reader(context)
     found = search(
-        run, agent=agent, kind=kind, days=days_of(days), text=text, where=where, limit=limit + 1
+        reader.run,
+        agent=agent,
+        kind=kind,
+        days=days_of(days),
+        text=text,
+        where=where,
+        limit=limit + 1,
     )
     more, found = len(found) > limit, found[:limit]
     if as_json:
         say_json([row.document() for row in found])
     else:
-        show_found(found)
+        prose = Prose(reader)
+        show_found(found, prose.found)
     if not found:
         note("nothing found")
     elif more:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
@@ -85,14 +85,11 @@ def show_why(found: Explanation) -> None:
         for line in found.notes:
             notes.add(text(line))
     if found.order:
-        title = "Its bids and deals" if found.kind == "listing" else "From listing to payment"
-        order = tree.add(text((title, "bold magenta")))
+        order = tree.add(text((_titles(found.kind)[0], "bold magenta")))
         for step in found.order:
             order.add(_step(step, found.began))
     if found.background:
-        branch = tree.add(
-            text(("What the seller met with before it changed the price", "bold magenta"))
-        )
+        branch = tree.add(text((_titles(found.kind)[1], "bold magenta")))
         for step in found.background[-_BACKGROUND:]:
             branch.add(_step(step, found.began))
     for cause in found.causes:
@@ -110,6 +107,15 @@ def show_why(found: Explanation) -> None:
         if effects.more:
             branch.add(text((f"... {effects.more} more, show with --all", "dim")))
     show(tree)
+
+
+def _titles(kind: str) -> tuple[str, str]:
+    """What stands above the order of an explanation, and above its background."""
+    from services.cli.trace_why import TITLES
+
+    order = "Its bids and deals" if kind == "listing" else "From listing to payment"
+    background = "What the seller met with before it changed the price"
+    return TITLES.get(kind, (order, background))
 
 
 def show_story(found: Story) -> None:
@@ -150,12 +156,17 @@ def _line(line: Line) -> Text:
     return text(at, who, *parts, (f"   {ids}", "dim"))
 
 
-def show_found(found: Sequence[Found]) -> None:
-    """A line for each row."""
+def show_found(found: Sequence[Found], tell: Callable[[Found], str | None]) -> None:
+    """A line for each row.
+
+    Args:
+        found: The rows.
+        tell: The words of a row, where it knows better ones than the row's own.
+    """
     from services.telemetry.inspection.words import short
 
     for row in found:
-        told, at = short(row.words()), f"day {row.day} {row.time}  "
+        told, at = tell(row) or short(row.words()), f"day {row.day} {row.time}  "
         show(
             text(
                 (at, "cyan"),

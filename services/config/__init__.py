@@ -32,6 +32,7 @@ from services.config.talking import INJECTIONS, InjectionConfig, TalkConfig
 from services.config.template import commented_template
 from services.config.watching import (
     CONTAINMENT_POLICIES,
+    INTERVENTIONS,
     ContainmentConfig,
     ContainmentPolicy,
     InterventionConfig,
@@ -43,6 +44,7 @@ __all__ = [
     "CONTROLLER_RULES",
     "GREEN_ITEMS",
     "INJECTIONS",
+    "INTERVENTIONS",
     "ITEMS",
     "ONE_ACTOR_EACH_UP_TO",
     "PLACEMENTS",

@@ -12,6 +12,8 @@ from services.messages import Channel
 
 ContainmentPolicy = Literal["alerts", "advise", "quarantine", "throttle", "approval"]
 CONTAINMENT_POLICIES = ("alerts", "advise", "quarantine", "throttle", "approval")
+INTERVENTIONS = ("mute", "cut", "drop")
+"""What a counterfactual replay may change; what it withholds is logged under that name."""
 
 Minute = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
