@@ -145,7 +145,8 @@ class Encoder:
         if not missing:
             return found  # type: ignore[return-value]
         fresh = self._read(list(missing))
-        cache.update(fresh)
+        # Numbers hardly ever come twice.
+        cache.update((key, one) for key, one in fresh.items() if one.words is not None)
         while len(cache) > self._cached:
             cache.popitem(last=False)
         return [fresh[key] if one is None else one for key, one in zip(bodies, found, strict=True)]
@@ -155,16 +156,21 @@ class Encoder:
         for kind, text in bodies:
             body = body_of(text)
             contents.append(None if body is None else content_of(body, self.registry[kind]))
-        vectors = self.text.vectors([one.words if one else () for one in contents])
-        says: list[bool] = np.any(vectors, axis=1).tolist()
+        worded = [place for place, one in enumerate(contents) if one is not None and one.words]
+        found = self.text.vectors([contents[place].words for place in worded])  # type: ignore[union-attr]
+        says: list[bool] = np.any(found, axis=1).tolist()
+        # A copy of its own: a view would keep the whole batch alive in the cache.
+        vectors = {
+            place: vector.copy()
+            for place, vector, speaks in zip(worded, found, says, strict=True)
+            if speaks
+        }
         read = {}
         for place, (key, one) in enumerate(zip(bodies, contents, strict=True)):
             if one is None:
                 read[key] = _Known(None, (), 0, readable=False)
             else:
-                # A copy of its own: a view would keep the whole batch alive in the cache.
-                words = vectors[place].copy() if says[place] else None
-                read[key] = _Known(words, one.numbers, one.unfit, readable=True)
+                read[key] = _Known(vectors.get(place), one.numbers, one.unfit, readable=True)
         return read
 
     def save(self) -> dict[str, Any]:

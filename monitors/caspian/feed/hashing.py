@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 from zlib import crc32
@@ -33,6 +33,7 @@ _SENTENCE: Final = re.compile(r"[.!?;:]\s|\n")
 _TOKEN: Final = re.compile(r"\w+(?:[.'’]\w+)*")
 _SIGN: Final = 31
 """The bit of a hash that is its sign; the lowest twelve are its bucket."""
+_NOTHING: Final = np.zeros(DIMENSIONS, np.float32)
 
 
 class HashedText:
@@ -52,10 +53,9 @@ class HashedText:
                 next.
         """
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
-        for place, passages in enumerate(texts):
-            hashes = _hashes(passages)
-            if hashes:
-                rows[place] = _table()[np.array(hashes)].sum(axis=0)
+        for row, passages in zip(rows, texts, strict=True):
+            for sentence in _sentences(passages):
+                row += _sum(sentence)
         return unit(rows)
 
 
@@ -67,20 +67,26 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(rows / lengths[:, None], np.float32)
 
 
-def _hashes(passages: tuple[str, ...]) -> list[int]:
-    """Places in the table, one for each token and each pair of neighbours."""
-    found: list[int] = []
+def _sentences(passages: tuple[str, ...]) -> Iterator[str]:
+    """What is looked at of a text."""
     left = LONGEST
     for passage in passages:
-        for sentence in _SENTENCE.split(passage[:left].lower()):
-            tokens = [token.encode("utf-8", "replace") for token in _TOKEN.findall(sentence)]
-            for gram in (*tokens, *map(b" ".join, pairwise(tokens))):
-                code = crc32(gram)
-                found.append((code & (BUCKETS - 1)) | (code >> _SIGN << 12))
+        yield from _SENTENCE.split(passage[:left].lower())
         left -= len(passage)
         if left <= 0:
-            break
-    return found
+            return
+
+
+@lru_cache(maxsize=16_384)
+def _sum(sentence: str) -> NDArray[np.float32]:
+    """The sum of the vectors of its tokens and pairs of neighbours, (D,).
+
+    Agents pass sentences on word for word, so most of them have been met before.
+    """
+    tokens = [token.encode("utf-8", "replace") for token in _TOKEN.findall(sentence)]
+    codes = [crc32(gram) for gram in (*tokens, *map(b" ".join, pairwise(tokens)))]
+    places = [(code & (BUCKETS - 1)) | (code >> _SIGN << 12) for code in codes]
+    return np.asarray(_table()[places].sum(axis=0)) if places else _NOTHING
 
 
 @cache

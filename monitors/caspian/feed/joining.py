@@ -202,8 +202,9 @@ class Joiner:
         spoke = self._spoke.setdefault(agent, {})
         if waiting:
             self._answer_named(agent, sayings, waiting, found)
+            anywhere: dict[int, Vector | None] = {}
             for place in sorted(waiting):
-                v = self._behaviour(place, sayings, spoke)
+                v = self._behaviour(place, sayings, spoke, anywhere)
                 if v is not None:
                     for exposure in waiting.pop(place):
                         found.add(agent, exposure, v)
@@ -211,22 +212,31 @@ class Joiner:
             spoke[place] = self._ticks
 
     def _behaviour(
-        self, place: Place, sayings: dict[Place, _Saying], spoke: dict[Place, int]
+        self,
+        place: Place,
+        sayings: dict[Place, _Saying],
+        spoke: dict[Place, int],
+        anywhere: dict[int, Vector | None],
     ) -> Vector | None:
-        """What answers the exposures at a place, if anything does."""
+        """What answers the exposures at a place, if anything does.
+
+        What is said on all channels is kept in ``anywhere``, by what it is made of.
+        """
         rule = self.settings.rule
         if rule != "any channel":
             if place in sayings:
                 return _mean(sayings[place].vectors)
             if rule == "same channel" or self._speaks(spoke.get(place)):
                 return None
-        vectors = [
-            vector
-            for (_, made_of), saying in sorted(sayings.items(), key=_first)
-            if made_of == place[1]
-            for vector in saying.vectors
-        ]
-        return _mean(vectors) if vectors else None
+        if place[1] not in anywhere:
+            vectors = [
+                vector
+                for (_, made_of), saying in sorted(sayings.items(), key=_first)
+                if made_of == place[1]
+                for vector in saying.vectors
+            ]
+            anywhere[place[1]] = _mean(vectors) if vectors else None
+        return anywhere[place[1]]
 
     def _speaks(self, last: int | None) -> bool:
         return last is not None and self._ticks - last <= self.settings.window
@@ -330,9 +340,16 @@ class _Found:
 
     def events(self, tick: int, graph: PossibilityGraph) -> TickEvents:
         """All of them, in the order in which they were found."""
-        rows = [row for row in self._rows if row[2].any()]
+        rows = self._rows
         if not rows:
             return TickEvents.empty(tick)
+        v = np.stack([one for _, _, one in rows])
+        says: list[bool] = np.any(v, axis=1).tolist()
+        if not all(says):
+            rows = [row for row, there in zip(rows, says, strict=True) if there]
+            if not rows:
+                return TickEvents.empty(tick)
+            v = v[says]
         exposures = [exposure for exposure, _, _ in rows]
         return TickEvents(
             tick=tick,
@@ -340,7 +357,7 @@ class _Found:
             target=np.array([graph.index(target) for _, target, _ in rows], np.int32),
             channel=np.array([one.channel for one in exposures], np.int8),
             u=np.stack([one.u for one in exposures]),
-            v=np.stack([v for _, _, v in rows]),
+            v=v,
             ids=tuple(one.id for one in exposures),
         )
 

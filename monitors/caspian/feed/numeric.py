@@ -122,11 +122,9 @@ class NumberFeatures:
 
     def _vectors(self, kind: str, batch: list[Numbers]) -> NDArray[np.float32]:
         fields = self._known(kind, batch)
-        column = {name: place for place, name in enumerate(fields)}
-        values = np.full((len(batch), len(fields)), np.nan)
-        for row, numbers in enumerate(batch):
-            for name, value in numbers:
-                values[row, column[name]] = min(max(value, -_LARGEST), _LARGEST)
+        given = [dict(numbers) for numbers in batch]
+        values = np.array([[one.get(name, np.nan) for name in fields] for one in given])
+        values = np.clip(values, -_LARGEST, _LARGEST)
         moments = self._moments[kind]
         informative = (moments.count >= SETTLED) & (
             moments.variance > (_LEAST_DEVIATION * np.maximum(1, np.abs(moments.mean))) ** 2

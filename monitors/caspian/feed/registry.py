@@ -111,11 +111,21 @@ def content_of(body: Mapping[str, Any], fields: Fields) -> Content:
     """Takes from a body what counts."""
     words: list[str] = []
     values: dict[str, list[float]] = {}
-    unfit = _collect(body, "", fields, words, values)
+    unfit = 0
+    for key, value in body.items():
+        rules = fields.rules(key)
+        if rules.numbers and type(value) is float and -math.inf < value < math.inf:
+            values[key] = [value]  # most numbers, without the detour
+        elif rules.matters:
+            unfit += _collect(value, key, fields, words, values)
     for path, default in fields.absent.items():
-        values.setdefault(path, [default])
+        if path not in values:
+            values[path] = [default]
+    if not values:
+        return Content(tuple(words), (), unfit)
+    names = fields.names
     numbers = [
-        (fields.names.get(path, path), some[0] if len(some) == 1 else math.fsum(some) / len(some))
+        (names.get(path, path), some[0] if len(some) == 1 else math.fsum(some) / len(some))
         for path, some in values.items()
     ]
     numbers.sort()
@@ -135,7 +145,10 @@ def _collect(
             number = _finite(value)
             if number is None:
                 return 1
-            values.setdefault(path, []).append(number)
+            if path in values:
+                values[path].append(number)
+            else:
+                values[path] = [number]
     elif isinstance(value, dict):
         for key, inner in value.items():
             below = f"{path}.{key}" if path else key
