@@ -1,0 +1,18 @@
+"""Environments: the coffee economy, and any other task, as something that a policy learns in.
+
+There is one economy, `services.economy`; an episode plays it with the strategies of a league, so a
+policy learns by the rules by which actors act. In the order of reading:
+
+- `view`, `mirror`: what a firm has looked at, and the economy's own verdict on what it may do
+- `observation_layout`, `action_layout`, `deciding`: what a policy sees, its levers, their commands
+- `conduct`: a firm's day, turn by turn; an environment and an actor use the same one
+- `episode`: a league's run without hosts, log and store, which waits for the levers of its seats
+- `rewards`, `checks`: objectives and costs with their units; what is refused before it can do harm
+- `firm_env`, `league_env`, `parallel_env`: gymnasium, RLlib and PettingZoo around an episode
+- `variants`: the same levers as `Discrete` or `Box`
+- `drift`, `corruption`, `multi_objective`: wrappers for any vector-reward environment
+- `speed`: how many steps a second, and where the time goes
+
+What a policy needs to act (up to `conduct`) imports neither gymnasium nor torch. Nothing is
+exported here: import from the modules.
+"""
