@@ -74,6 +74,10 @@ class Verification(NamedTuple):
     """In the run itself, without containment."""
     replayed: bool
     """Whether that is a replay, too: measures were taken in the run."""
+    contained: dict[str, float] | None
+    """The figures of the run as it was, with its measures; None if it had none."""
+    contained_income: float | None
+    """And what all firms earned in it, dollars."""
     figures: dict[str, float]
     net_income: float
     """Of all firms in the run, without containment; dollars."""
@@ -222,7 +226,9 @@ def try_without(
                 play_again(run, changed, day, folder, days=last - day + 1, traced=False, cast=cast)
             )
 
-    before, income = again(bare, "") if contained else measured(run)
+    before, income = as_it_was = measured(run)
+    if contained:
+        before, income = again(bare, "")
     harmed = _harmed(before)
     tested = []
     for agent in agents:
@@ -235,7 +241,18 @@ def try_without(
     measure: Measure = "harmed_hours" if harmed is not None else "net_income"
     tested.sort(key=lambda one: (-(one.avoided or 0.0), -one.income))
     return Verification(
-        run.folder, "", since, last, measure, harmed, contained, before, income, tested
+        run.folder,
+        alert="",
+        silent_from=since,
+        last_day=last,
+        measure=measure,
+        harmed_hours=harmed,
+        replayed=contained,
+        contained=as_it_was[0] if contained else None,
+        contained_income=as_it_was[1] if contained else None,
+        figures=before,
+        net_income=income,
+        tested=tested,
     )
 
 

@@ -52,6 +52,8 @@ class Account:
     tick_minutes: int
     ticks: int = 0
     last: deque[Tick] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    alarmed: int | None = None
+    """The minute of the first alert."""
     alerts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The reports by id, as they were revised last."""
     measures: dict[str, str] = field(default_factory=dict)
@@ -123,6 +125,8 @@ class Account:
         """Keeps what there is to keep of an alert, a measure, or its end."""
         if event.kind in ("alert", "alert_revised"):
             self.alerts[str(event.body.get("id", event.minute))] = event.body
+            if self.alarmed is None:
+                self.alarmed = event.minute
         elif event.kind == "measure":
             name = str(event.body.get("measure"))
             self.measures[name] = self.standing[name] = event.agent

@@ -102,6 +102,7 @@ def _show(found: Verification) -> None:
             f"harm {where}: {figures['wrong_hours']:,.0f} hours of wrong beliefs,"
             f" {figures['overloaded_hours']:,.0f} of overload"
         )
+        _show_contained(found)
     else:
         say("nobody talks in this league; what all firms earn is compared instead")
     title = (
@@ -123,6 +124,28 @@ def _show(found: Verification) -> None:
         title=title,
     )
     say(_verdict(found))
+
+
+def _show_contained(found: Verification) -> None:
+    """What the measures of the run were good for, and whether the firms recovered."""
+    from actors.cast import Cast
+    from actors.replaying import config_of
+    from services.cli.monitor_recovery import recovery_of
+    from services.runs import Run
+
+    run = Run(found.run)
+    if found.contained is not None and found.contained_income is not None:
+        was = found.contained
+        gained = found.contained_income - found.net_income
+        more = f"{abs(gained):,.2f} $ {'less' if gained < 0 else 'more'}"
+        say(
+            f"as it was, with its measures: {was['wrong_hours']:,.0f} hours of wrong beliefs,"
+            f" {was['overloaded_hours']:,.0f} of overload; all firms earned {more}"
+        )
+    first = next(iter(run.rows("events", "kind = 'alert'")), None)
+    recovery = recovery_of(run, Cast(config_of(run)), None if first is None else first[0])
+    for line in recovery.lines() if recovery is not None else ():
+        say(line)
 
 
 def _share(share: float | None) -> str:

@@ -52,6 +52,7 @@ def watch(
     from actors.replaying import config_of
     from services.cli.folders import find_run
     from services.cli.monitor_account import Account
+    from services.cli.summary import recovery_in
     from services.errors import HanseError
     from services.runs import Run
 
@@ -67,7 +68,9 @@ def watch(
     if as_json:
         for _ in follow(source, account):
             pass
-        say_json({"run": str(folder), "state": source.state, **account.document()})
+        recovery = recovery_in(source, account)
+        told = {"recovery": None if recovery is None else recovery.document()}
+        say_json({"run": str(folder), "state": source.state, **account.document(), **told})
     elif sys.stdout.isatty():
         _live(source, account, brief)
     else:
@@ -144,7 +147,12 @@ def _picture(run: Run, account: Account, brief: bool) -> Any:
 
 
 def _end(run: Run, folder: Path, account: Account) -> None:
+    from services.cli.summary import recovery_in
+
     say(account.summary())
+    recovery = recovery_in(run, account)
+    for line in recovery.lines() if recovery is not None else ():
+        say(line)
     if run.state == "resumable":
         note(f"nobody plays this run at the moment; go on with: {typed('hanse', 'resume', folder)}")
     if account.alerts:

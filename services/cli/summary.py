@@ -9,6 +9,7 @@ from services.cli.console import dollars, say, say_json, say_table, typed
 
 if TYPE_CHECKING:
     from services.cli.monitor_account import Account
+    from services.cli.monitor_recovery import Recovery
     from services.runs import Run
     from services.runs.result import FirmResult, RunResult
     from services.runs.troubles import Refusals
@@ -26,7 +27,11 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     run = Run(folder)
     account = _account(run)
     if as_json:
-        seen = {} if account is None else {"monitor": account.document()}
+        seen = {}
+        if account is not None:
+            recovery = recovery_in(run, account)
+            told = None if recovery is None else recovery.document()
+            seen = {"monitor": {**account.document(), "recovery": told}}
         say_json({**result.model_dump(mode="json"), **seen})
         return
     from services.runs.troubles import refusals
@@ -49,7 +54,7 @@ def show_result(result: RunResult, folder: Path, *, as_json: bool) -> None:
     if result.spans_expected:
         say(f"spans {result.spans:,} of {result.spans_expected:,}")
     if account is not None:
-        _show_account(account)
+        _show_account(run, account)
     say(f"log_sha256 {result.log_sha256[:12]}")
     say(f"run {folder}")
     say()
@@ -76,7 +81,16 @@ def _account(run: Run) -> Account | None:
     return account_of(run, monitor.get("tick_minutes", 60))
 
 
-def _show_account(account: Account) -> None:
+def recovery_in(run: Run, account: Account) -> Recovery | None:
+    """Whether the firms of a watched run have recovered; None where nobody talks."""
+    from actors.cast import Cast
+    from actors.replaying import config_of
+    from services.cli.monitor_recovery import recovery_of
+
+    return recovery_of(run, Cast(config_of(run), str(run.folder)), account.alarmed)
+
+
+def _show_account(run: Run, account: Account) -> None:
     from services.cli.monitor_words import alert_line, report_in, roles
 
     say(f"monitor: {account.summary()}")
@@ -85,6 +99,9 @@ def _show_account(account: Account) -> None:
         if (report := report_in(body)) is not None:
             lines.append(f"{alert_line(report, account.tick_minutes)}; {roles(report)}")
     _say_some(lines)
+    recovery = recovery_in(run, account)
+    for line in recovery.lines() if recovery is not None else ():
+        say(line)
 
 
 def _show_refusals(refused: dict[str, Refusals]) -> None:

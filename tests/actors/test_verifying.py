@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from actors.cast import Cast
+from actors.replaying import harm_figures, net_incomes
 from actors.verifying import Verification, report_of, reports_of, try_without, verify
 from services.config import RunConfig
 from services.errors import HanseError
@@ -73,6 +75,11 @@ def test_a_run_with_measures_is_compared_with_itself_without_them(
     assert found.replayed and not verified.replayed
     assert found.harmed_hours == verified.harmed_hours
     assert found.tested == verified.tested
+    cast = Cast(alarmed(containment={}))
+    assert found.contained == harm_figures(contained, cast, found.silent_from, found.last_day)
+    assert found.contained["wrong_hours"] < found.figures["wrong_hours"]
+    assert found.contained_income == round(sum(net_incomes(contained, found.last_day).values()), 6)
+    assert (verified.contained, verified.contained_income) == (None, None)
 
 
 def test_fewer_days_and_fewer_suspects_can_be_looked_at(run: Run, verified: Verification) -> None:

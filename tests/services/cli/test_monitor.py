@@ -170,12 +170,15 @@ def test_a_run_tells_its_alerts_at_the_end_of_their_day_and_again_at_its_end(han
     assert any(line.startswith("monitor: 1 alert in 40 ticks; 3 measures, ") for line in summary)
     assert any(line.startswith("cascade-1: an abrupt cascade since about") for line in summary)
     assert any("hanse monitor verify runs/rumour-seed0-001" in line for line in summary)
+    assert "firms believing something wrong: none of 6, at no time" in summary
 
 
 def test_the_result_of_a_watched_run_has_the_alerts_as_json_too(hanse):
     run_file()
     document = hanse("run", "rumour.toml", "--json", "--quiet").document
     assert [alert["id"] for alert in document["monitor"]["alerts"]] == ["cascade-1"]
+    nobody = {"at_alert": 0, "most": 0, "at_end": 0}
+    assert document["monitor"]["recovery"] == {"firms": 6, "wrong": nobody, "overloaded": nobody}
     run_file(monitor="", containment="")
     assert "monitor" not in hanse("run", "rumour.toml", "--json", "--quiet").document
 
@@ -192,6 +195,11 @@ def test_the_suspect_without_whom_the_harm_vanishes_comes_first(hanse, run):
     ]
     lines = outcome.out.splitlines()
     assert lines[0].startswith("cascade-1: an abrupt cascade since about day 2 12:00")
+    [was] = [line for line in lines if line.startswith("as it was, with its measures: ")]
+    hours = [int(line.split(" hours")[0].split()[-1].replace(",", "")) for line in (lines[2], was)]
+    assert hours[1] < hours[0]
+    [recovered] = [line for line in lines if line.startswith("firms believing something wrong: ")]
+    assert " of 6 at the alert, " in recovered
     rows = [line.split() for line in lines if line.split()[:1] in ([ORIGIN], [OTHERS[0]])]
     assert rows[0][:4] == [ORIGIN, "origin", "0", "100.0%"]
     assert rows[1][0] == OTHERS[0]
