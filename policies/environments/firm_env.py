@@ -11,21 +11,17 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from policies.environments.action_layout import ActionLayout
-from policies.environments.checks import checked_budget, checked_preference
 from policies.environments.conduct import Cadence
-from policies.environments.episode import Episode, playable
+from policies.environments.episode import Episode
 from policies.environments.leagues import as_config, with_strategies
-from policies.environments.observation_layout import ObservationLayout
-from policies.environments.rewards import OBJECTIVES, Rewards
+from policies.environments.rewards import OBJECTIVES
+from policies.environments.seat import Seat, Vector
+from policies.environments.seeds import Seeds
 from services.config import RunConfig
-from services.economy.money import dollars
 from services.errors import HanseError
 
-Observation = NDArray[np.float32]
 
-
-class CoffeeFirmEnv(gymnasium.Env[Observation, Any]):
+class CoffeeFirmEnv(gymnasium.Env[Vector, Any]):
     """A firm that is learned, against firms that are not.
 
     An action sets the firm's levers (:class:`ActionLayout`). With the cadence ``day`` a step is a
@@ -35,7 +31,8 @@ class CoffeeFirmEnv(gymnasium.Env[Observation, Any]):
 
     ``info`` holds ``vector_reward``, ``cost``, ``preference``, ``budget``, ``exposed_preference``,
     ``exposed_budget``, ``action_mask``, ``stress``, ``day``, ``seed``, ``net_income`` (dollars),
-    ``commands``, and ``refused``: the firm's commands that the town has refused, by code.
+    ``bankrupt``, ``commands``, and ``refused``: the firm's commands that the town has refused, by
+    code.
 
     Args:
         config: A run file, its path, or ``None`` for the standard league.
@@ -63,7 +60,7 @@ class CoffeeFirmEnv(gymnasium.Env[Observation, Any]):
         *,
         strategies: Mapping[str, str] | None = None,
         seed: int | None = None,
-        seeds: tuple[int, int] = (1_000, 2**31 - 1),
+        seeds: tuple[int, int] = Seeds.TRAINING,
         cadence: Cadence = "day",
         objectives: Sequence[str] = tuple(OBJECTIVES),
         preference: Sequence[float] | None = None,
@@ -72,46 +69,43 @@ class CoffeeFirmEnv(gymnasium.Env[Observation, Any]):
         descriptors: bool = False,
     ) -> None:
         self.config = with_strategies(as_config(config), strategies or {})
-        playable(self.config)
         self.firm = firm
         self.cadence = cadence
-        self.cost = cost
-        self.seeds = seeds
-        self._next_seed = seed
-        probe = Episode(self.config, [firm], cadence)
-        self.role = probe.firm(firm).role
-        self.objectives = Rewards(probe.town, firm, objectives, cost).objectives
-        if preference is None:
-            preference = [1.0] + [0.0] * (len(self.objectives) - 1)
-        self.preference = checked_preference(preference, self.objectives)
-        self.budget = checked_budget(budget)
-        self.layout = ObservationLayout(
-            self.role, probe.setup, self.objectives if descriptors else ()
+        self.seat = Seat(
+            Episode(self.config, [firm], cadence),
+            firm,
+            objectives=objectives,
+            preference=preference,
+            cost=cost,
+            budget=budget,
+            descriptors=descriptors,
         )
-        self.actions = ActionLayout(self.role, probe.setup.catalogue)
+        self.role = self.seat.role
+        self.layout = self.seat.layout
+        self.actions = self.seat.actions
+        self.objectives = self.seat.objectives
         self.observation_space = spaces.Box(self.layout.low, self.layout.high, dtype=np.float32)
         self.action_space = spaces.MultiDiscrete(self.actions.nvec)
-        self._episode: Episode | None = None
-        self._rewards: Rewards | None = None
-        self._last: Observation = np.clip(
-            np.zeros(self.layout.size, np.float32), self.layout.low, self.layout.high
-        )
-        self._mask = np.ones(int(self.actions.nvec.sum()), dtype=np.bool_)
+        self._seeds = Seeds(seed, seeds)
+
+    @property
+    def preference(self) -> NDArray[np.float64]:
+        """The weights of the objectives."""
+        return self.seat.preference
+
+    @property
+    def budget(self) -> float:
+        """What the mean cost of a step may be."""
+        return self.seat.budget
 
     @property
     def episode(self) -> Episode:
-        """The episode that is being played.
-
-        Raises:
-            HanseError: there is none.
-        """
-        if self._episode is None:
-            raise HanseError(f"{self.firm}: no episode has begun; call reset first")
-        return self._episode
+        """The episode that is being played."""
+        return self.seat.episode
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[Vector, dict[str, Any]]:
         """Begins an episode.
 
         Args:
@@ -120,67 +114,29 @@ class CoffeeFirmEnv(gymnasium.Env[Observation, Any]):
 
         Returns:
             The first observation, and the info described above (nothing is earned yet).
+
+        Raises:
+            HanseError: an option that does not fit.
         """
         super().reset(seed=seed)
-        for key, value in (options or {}).items():
-            if key == "preference":
-                self.preference = checked_preference(value, self.objectives)
-            elif key == "budget":
-                self.budget = checked_budget(value)
-            else:
-                raise HanseError(f"options: there is no {key!r}; allowed: preference, budget")
-        if seed is None:
-            seed, self._next_seed = self._next_seed, None
-        if seed is None:
-            seed = int(self.np_random.integers(self.seeds[0], self.seeds[1], endpoint=True))
-        config = self.config.model_copy(update={"seed": seed})
-        self._episode = Episode(config, [self.firm], self.cadence)
-        self._rewards = Rewards(self._episode.town, self.firm, self.objectives, self.cost)
-        self._episode.proceed()
-        self._look()
-        return self._last, self._info(np.zeros(len(self.objectives)), 0.0)
+        self.seat.wish(options)
+        config = self.config.model_copy(update={"seed": self._seeds.next(seed, self.np_random)})
+        self.seat.sit(Episode(config, [self.firm], self.cadence))
+        self.episode.proceed()
+        self.seat.look()
+        return self.seat.observation, self.seat.info()
 
-    def step(
-        self, action: NDArray[np.int64]
-    ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Sets the levers and plays on until the firm decides again."""
-        episode, rewards = self.episode, self._rewards
-        assert rewards is not None
-        if not episode.waiting:
-            raise HanseError(f"{self.firm}: the episode is over; call reset")
-        episode.levers[self.firm] = self.actions.values(action)
-        going = bool(episode.proceed())
-        if going:
-            self._look()
-        vector = rewards.step()
-        reward = float(self.preference @ vector)
-        info = self._info(vector, rewards.cost_now())
-        return self._last, reward, not going, False, info
+    def step(self, action: Any) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
+        """Sets the levers and plays on until the firm decides again.
 
-    def _look(self) -> None:
-        conduct = self.episode.conducts[self.firm]
-        assert conduct.view is not None and conduct.mirror is not None
-        descriptors: Any = ()
-        if self.layout.objectives:
-            descriptors = [*self.preference, self.budget]
-        self._last = self.layout.encode(conduct.view, descriptors)
-        self._mask = self.actions.mask(conduct.mirror)
-
-    def _info(self, vector: NDArray[np.float64], cost: float) -> dict[str, Any]:
-        episode, rewards = self.episode, self._rewards
-        assert rewards is not None
-        return {
-            "vector_reward": vector,
-            "cost": cost,
-            "preference": self.preference,
-            "budget": self.budget,
-            "exposed_preference": self.preference,
-            "exposed_budget": self.budget,
-            "action_mask": self._mask,
-            "stress": rewards.stress(),
-            "day": episode.town.state.day,
-            "seed": episode.config.seed,
-            "net_income": dollars(episode.firm(self.firm).net_income()),
-            "commands": episode.commands[self.firm],
-            "refused": dict(episode.refused[self.firm]),
-        }
+        Raises:
+            HanseError: the episode is over or has not begun, or the action does not fit.
+        """
+        seat = self.seat
+        if not seat.waits:
+            raise HanseError(f"{self.firm}: no decision is pending; call reset first")
+        seat.act(action)
+        self.episode.proceed()
+        seat.look()
+        reward, info = seat.result()
+        return seat.observation, reward, not seat.waits, False, info

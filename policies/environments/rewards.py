@@ -79,7 +79,9 @@ class Rewards:
         return finite(found, "reward")
 
     def cost_now(self) -> float:
-        """The cost of the step that ends now."""
+        """The cost of the step that ends now; that of a bankrupt firm is 1."""
+        if not self._firm.live:
+            return 1.0
         value: float = getattr(self, f"_cost_{self.cost}")()
         return value
 
@@ -107,6 +109,8 @@ class Rewards:
         return -min(1.0, max(0.0, 1.0 - firm.cash / owed)) if owed > 0 else 0.0
 
     def _service(self) -> float:
+        if not self._firm.live:
+            return 0.0
         if self._firm.role == "retailer":
             return self._served_consumers()
         firm, state = self._firm, self._town.state
