@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from services.runs.result import RunResult
 
 _SHOWN_FIRMS = 40
+_ALL = "all firms"
 
 
 @dataclass
@@ -66,6 +67,13 @@ class Sweep:
                 table.setdefault(firm.firm, {})[seed] = firm.net_income
         return table
 
+    def total(self) -> dict[int, float]:
+        """Net income of all firms together, by seed."""
+        return {
+            seed: round(sum(firm.net_income for firm in result.firms), 6)
+            for seed, result in self.results.items()
+        }
+
 
 def show(this: Sweep, other: Sweep | None, *, as_json: bool) -> None:
     """Print the sweep, and how it differs from another one."""
@@ -73,12 +81,14 @@ def show(this: Sweep, other: Sweep | None, *, as_json: bool) -> None:
     if as_json:
         document = _document(this)
         if other is not None:
+            in_all = paired(this.total(), other.total())
             document["against"] = {
                 **_document(other),
                 "differences": [
                     {"firm": firm, **_numbers(difference)}
                     for firm, difference in differences.items()
                 ],
+                "difference_of_all": None if in_all is None else _numbers(in_all),
             }
         say_json(document)
         return
@@ -108,17 +118,19 @@ def _show_one(sweep: Sweep) -> None:
     last = next(reversed(sweep.results.values()))
     facts = {firm.firm: firm for firm in last.firms}
     income = sweep.net_income()
+    rows = [
+        [
+            name,
+            facts[name].role if name in facts else "",
+            short_strategy(facts[name].strategy) if name in facts else "",
+            *_cells(estimate(list(values.values()))),
+        ]
+        for name, values in list(income.items())[:_SHOWN_FIRMS]
+    ]
+    rows.append([_ALL, "", "", *_cells(estimate(list(sweep.total().values())))])
     say_table(
         ["firm", "role", "strategy", ">seeds", ">net income $", ">± 95 %", ">lowest", ">highest"],
-        [
-            [
-                name,
-                facts[name].role if name in facts else "",
-                short_strategy(facts[name].strategy) if name in facts else "",
-                *_cells(estimate(list(values.values()))),
-            ]
-            for name, values in list(income.items())[:_SHOWN_FIRMS]
-        ],
+        rows,
     )
     if len(income) > _SHOWN_FIRMS:
         say(f"{len(income) - _SHOWN_FIRMS} more firms: --json")
@@ -141,11 +153,15 @@ def _cells(numbers: Estimate) -> list[str]:
 
 def _show_differences(this: Sweep, other: Sweep, differences: dict[str, Estimate]) -> None:
     say()
+    shown = list(differences.items())[:_SHOWN_FIRMS]
+    in_all = paired(this.total(), other.total())
+    if in_all is not None:
+        shown.append((_ALL, in_all))
     say_table(
         ["firm", ">pairs", ">difference $", ">± 95 %", ">lowest", ">highest", ""],
         [
             [firm, *_cells(difference), "differs" if difference.excludes_zero else ""]
-            for firm, difference in list(differences.items())[:_SHOWN_FIRMS]
+            for firm, difference in shown
         ],
         title=f"{this.folder} minus {other.folder}, net income of equal seeds",
     )
@@ -168,6 +184,12 @@ def _document(sweep: Sweep) -> dict[str, Any]:
             }
             for name, values in sweep.net_income().items()
         ],
+        "all": {
+            **_numbers(estimate(list(total.values()))),
+            "net_income": {str(seed): value for seed, value in total.items()},
+        }
+        if (total := sweep.total())
+        else None,
     }
 
 

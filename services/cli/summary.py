@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -160,7 +161,10 @@ def _show_firms(result: RunResult, refused: dict[str, Refusals]) -> None:
             ">deals",
             ">refused",
         ],
-        [_row(firm, several_towns, refused.get(firm.firm)) for firm in firms],
+        [
+            *(_row(firm, several_towns, refused.get(firm.firm)) for firm in firms),
+            _total(result.firms, several_towns, refused),
+        ],
     )
     if left_out:
         say(f"The {_ROWS_AT_EACH_END} best and worst; {left_out} more: --json, or the report.")
@@ -184,6 +188,24 @@ def _row(firm: FirmResult, several_towns: bool, refused: Refusals | None) -> lis
         f"{firm.messages_sent:,}",
         f"{firm.deals:,}",
         f"{refused.refused if refused else 0:,}",
+    ]
+
+
+def _total(
+    firms: Sequence[FirmResult], several_towns: bool, refused: dict[str, Refusals]
+) -> list[str]:
+    """The sums over all firms; a deal has two of them, so that deals have no sum."""
+    return [
+        f"all {len(firms):,} firms",
+        *([""] if several_towns else []),
+        "",
+        "",
+        dollars(sum(firm.net_income for firm in firms)),
+        dollars(sum(firm.revenue for firm in firms)),
+        f"{sum(firm.stock_kg for firm in firms):,}",
+        f"{sum(firm.messages_sent for firm in firms):,}",
+        "",
+        f"{sum(found.refused for found in refused.values()):,}",
     ]
 
 

@@ -12,6 +12,8 @@ from services.cli.console import Json, RunArgument, note, say_json
 from services.errors import HanseError
 
 if TYPE_CHECKING:
+    from services.cli.trace_pages import Earned
+    from services.runs import Run
     from services.telemetry.reader import TraceReader
 
 _SUMMARY = "summary"
@@ -335,19 +337,36 @@ def diff(
 ) -> None:
     """Find the first point where two runs part, its causes, and what follows from it.
 
-    By day and firm how far the books are apart, deals that only one run has, messages by type.
+    By day and firm how far the books are apart, what all firms earned in each, deals that only one
+    run has, messages by type.
     The exit code is 0 if the runs are equal and 1 if they are not.
     """
     from services.cli.trace_pages import show_diff
     from services.telemetry.inspection.diff import diff as compare
 
-    found = compare(_reader(context), _reader(context, other))
+    readers = _reader(context), _reader(context, other)
+    found = compare(*readers)
+    earned = _earned(*(reader.run for reader in readers))
     if as_json:
-        say_json(found.document())
+        say_json({**found.document(), "net_income": earned._asdict() if earned else None})
     else:
-        show_diff(found, str(context.obj), other)
+        show_diff(found, str(context.obj), other, earned)
     if not found.equal:
         raise typer.Exit(1)
+
+
+def _earned(one: Run, two: Run) -> Earned | None:
+    """What all firms of two runs have earned by the end of the last day that both have."""
+    from actors.replaying import net_incomes
+    from services.cli.trace_pages import Earned
+
+    if one.day is None or two.day is None:
+        return None
+    last = min(one.day, two.day)
+    first, second = (net_incomes(run, last) for run in (one, two))
+    if not (first and second):
+        return None
+    return Earned(last, round(sum(first.values()), 6), round(sum(second.values()), 6))
 
 
 def register(app: typer.Typer) -> None:

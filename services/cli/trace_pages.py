@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from services.cli.console import dollars, say, say_table
 from services.cli.trace_lines import plain, show, text
@@ -181,7 +181,16 @@ def show_found(found: Sequence[Found], tell: Callable[[Found], str | None]) -> N
 # ---- diff ----------------------------------------------------------------------------------------
 
 
-def show_diff(found: Difference, first: str, second: str) -> None:
+class Earned(NamedTuple):
+    """Net income of all firms of two runs, in dollars."""
+
+    day: int
+    """The last day that both have; up to its end."""
+    first: float
+    second: float
+
+
+def show_diff(found: Difference, first: str, second: str, earned: Earned | None) -> None:
     """Where the runs part, why, and what follows."""
     if found.settings:
         for key, one, two in found.settings:
@@ -204,6 +213,11 @@ def show_diff(found: Difference, first: str, second: str) -> None:
     for name, one, two in found.fields:
         say(f"{name}: {_value(one)} in {first}, {_value(two)} in {second}")
     _gaps(found.gaps)
+    if earned is not None:
+        say(
+            f"net income of all firms up to day {earned.day}: {dollars(earned.first)} $ in {first},"
+            f" {dollars(earned.second)} $ in {second}: {earned.second - earned.first:+,.2f} $"
+        )
     for name, deals in ((first, found.deals[0]), (second, found.deals[1])):
         _deals(name, deals)
     if found.messages:

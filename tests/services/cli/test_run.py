@@ -18,6 +18,11 @@ def test_a_run_ends_with_a_row_for_each_firm_the_folder_and_what_to_type_next(ha
         assert column in header
     row = next(line for line in lines if "roaster_A" in line).split()
     assert row == ["roaster_A", "roaster", "heuristic", "300.00", "1,234.50", "60", "3", "4", "0"]
+    total = next(line for line in lines if line.startswith("all 6 firms")).split()[3:]
+    firms = Run("runs/coffee-seed0-001").result.firms
+    assert float(total[0].replace(",", "")) == sum(firm.net_income for firm in firms)
+    assert float(total[1].replace(",", "")) == sum(firm.revenue for firm in firms)
+    assert len(total) == 5, "stock, letters, refused; a deal has two firms, so deals have no sum"
     assert "2 days, 20 messages, 7 actions in 1.0 s, 20 messages/s" in lines
     assert "seed 0, rules hanse, placement one" in lines
     assert "troubles: turns missed 2" in lines

@@ -94,6 +94,22 @@ def test_a_sweep_that_is_there_is_shown_with_means_and_intervals(hanse):
     assert "sweep a: seeds 0-2" in outcome.out
 
 
+def test_all_firms_together_have_a_row_and_a_difference_too(hanse):
+    replicas("a", range(3))
+    replicas("b", range(1, 5))
+    sums = {
+        seed: sum(firm.net_income for firm in result.firms)
+        for seed, result in Sweep.read(Path("a")).results.items()
+    }
+    document = hanse("sweep", "a", "b", "--json").document
+    assert document["all"]["net_income"] == {str(seed): total for seed, total in sums.items()}
+    assert document["all"]["mean"] == pytest.approx(sum(sums.values()) / 3)
+    assert document["against"]["difference_of_all"]["mean"] == 0.0
+    rows = [line for line in hanse("sweep", "a", "b").out.splitlines() if line[:9] == "all firms"]
+    assert len(rows) == 3, "of each sweep, and of their difference"
+    assert rows[0].split()[2] == "3"
+
+
 def test_two_sweeps_are_compared_seed_by_seed(hanse):
     replicas("a", range(3))
     replicas("b", range(1, 5))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from services.runs import RunStore
+from services.runs import Run, RunStore
 from tests.services.telemetry.collector import Answer, Collector
 from tests.services.telemetry.inspection.play import played
 
@@ -205,11 +205,19 @@ def test_equal_runs_exit_with_0_and_others_with_1(hanse, folder, cheaper, tmp_pa
     assert apart.code == 1
     assert "equal until day 2; they part on day 3" in apart.out
     assert f"asking_price: 3.5 in {folder}, 3.0 in {cheaper}" in apart.out
+    one, two = (sum(f.net_income for f in Run(run).result.firms) for run in (folder, cheaper))
+    assert (
+        f"net income of all firms up to day 5: {one:,.2f} $ in {folder}, {two:,.2f} $ in {cheaper}:"
+        f" {two - one:+,.2f} $\n"
+    ) in apart.out
 
 
 def test_a_difference_is_one_document_with_json(hanse, folder, cheaper):
     outcome = hanse("trace", folder, "diff", cheaper, "--json")
     assert (outcome.code, json.loads(outcome.out)["day"]) == (1, 3)
+    earned = json.loads(outcome.out)["net_income"]
+    assert earned["day"] == 5
+    assert earned["first"] == pytest.approx(sum(f.net_income for f in Run(folder).result.firms))
 
 
 @pytest.mark.parametrize("to", ["perfetto", "otlp-json"])
