@@ -8,9 +8,12 @@ policy learns by the rules by which actors act. In the order of reading:
 - `conduct`: a firm's day, turn by turn; an environment and an actor use the same one
 - `episode`: a league's run without hosts, log and store, which waits for the levers of its seats
 - `rewards`, `checks`: objectives and costs with their units; what is refused before it can do harm
-- `firm_env`, `league_env`, `parallel_env`: gymnasium, RLlib and PettingZoo around an episode
+- `leagues`, `seeds`, `seat`: which league, which seed, and one firm of it as a learner has it
+- `firm_env`, `league_game`, `league_env`, `parallel_env`: gymnasium, RLlib, PettingZoo around it
 - `variants`: the same levers as `Discrete` or `Box`
-- `drift`, `corruption`, `multi_objective`: wrappers for any vector-reward environment
+- `convention`, `intent`, `drift`, `exposed_signal`, `corruption`: wrappers for any environment with a
+  vector reward; `multi_objective` makes such a one of mo-gymnasium's
+- `tradeoff_desk`: a small task whose objective drifts
 - `speed`: how many steps a second, and where the time goes
 
 What a policy needs to act (up to `conduct`) imports neither gymnasium nor torch. Nothing is

@@ -18,13 +18,15 @@ from policies.environments.checks import known_role
 from policies.environments.deciding import LISTINGS, Levers, answer, decide
 from policies.environments.mirror import Mirror
 from policies.environments.view import LOOKS, FirmView, view_of
-from services.economy.commands import Command, ViewOffers, WaitForNextDay
+from services.economy.commands import Command, MakeOffer, ViewOffers, WaitForNextDay
 from services.economy.observation import Observation
 from services.economy.results import ListingsView, OffersView, Result
 from services.economy.setup import TownSetup
 from services.errors import HanseError
 
 Cadence = Literal["day", "turn"]
+RETRIES: Final = 2
+"""Bids a day that are made anew because their listing had gone."""
 CADENCES: Final[tuple[Cadence, ...]] = ("day", "turn")
 
 _WAIT: Final = WaitForNextDay()
@@ -82,6 +84,9 @@ class Conduct:
         self._looking = False
         self._asked_for_bids = False
         self._looks_again = False
+        self._lost_bids = False
+        self._sent: Command | None = None
+        self._retries = 0
         self._news = False
         self._queue: list[Command] = []
         self._levers: Levers = {}
@@ -105,6 +110,7 @@ class Conduct:
             return None
         if self.mirror is None:
             return _WAIT
+        self._learn(turn.result)
         if self._asked_for_bids:
             self._asked_for_bids = False
             seen = None if turn.result is None else turn.result.data
@@ -123,6 +129,11 @@ class Conduct:
         if self._news:
             self._news, self._asked_for_bids = False, True
             return _BIDS
+        if self._lost_bids and self.cadence == "day":
+            self._lost_bids = False
+            self._queue = decide(self.mirror, self._levers)
+            if self._queue:
+                return self._next()
         if self.cadence == "day":
             return _WAIT
         self.view = self.mirror.now()
@@ -145,15 +156,26 @@ class Conduct:
         return None
 
     def _next(self) -> Command:
-        command = self._queue.pop(0)
+        self._sent = command = self._queue.pop(0)
         self._looks_again = command is LISTINGS
         return command
+
+    def _learn(self, result: Result | None) -> None:
+        """A bid that came too late is taken back in the mirror, and made anew once a day."""
+        sent, self._sent = self._sent, None
+        if not isinstance(sent, MakeOffer) or result is None or result.ok or self.mirror is None:
+            return
+        if self._retries < RETRIES:
+            self._retries += 1
+            self._lost_bids = True
+            self.mirror.forget_bid(sent)
 
     def _begin(self, turn: TurnLike) -> Command:
         self._day = turn.day
         self._observation = turn.observation
         self._seen, self._queue = [], []
         self._looking = True
-        self._news = self._asked_for_bids = self._looks_again = False
+        self._news = self._asked_for_bids = self._looks_again = self._lost_bids = False
+        self._sent, self._retries = None, 0
         self.mirror = None
         return LOOKS[0]

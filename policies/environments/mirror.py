@@ -245,6 +245,16 @@ class Mirror:
                 world.add_listing(listing._replace(id=offer.listing))
                 return
 
+    def forget_bid(self, bid: c.MakeOffer) -> None:
+        """The town has refused a bid that the mirror has carried out; the listings are old news."""
+        world, name = self.world, self.view.firm
+        for offer in self.offers_out:
+            if offer.listing == bid.listing_id and int(offer.id[1:]) > _OWN_NUMBERS:
+                del world.state.offers[offer.id]
+                del world.offers_by[name][offer.id]
+                del world.offers_to[offer.seller][offer.id]
+        self.fresh = False
+
     def refusal(self, command: c.Command) -> str | None:
         """The code with which the economy's rules refuse a command now; ``None``: they do not."""
         firm, world = self.firm, self.world

@@ -14,7 +14,6 @@ from policies.environments.episode import Episode
 from policies.environments.observation_layout import ObservationLayout
 from policies.environments.rewards import OBJECTIVES, Rewards
 from services.economy.money import dollars
-from services.errors import HanseError
 
 Vector = NDArray[np.float32]
 
