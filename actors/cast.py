@@ -21,6 +21,7 @@ from policies.base_stock import BaseStock
 from services.config import FirmConfig, RunConfig
 from services.economy.setup import TownSetup, firm_setup
 from services.errors import HanseError
+from services.strategy_lines import POLICY, is_own
 
 DEFAULT_ORDERS: Final = {
     "green_coffee_kg": BaseStock(reorder_at=60, up_to=75, most=30),
@@ -122,7 +123,7 @@ class Cast:
         for firm in self.firms:
             strategy = self._strategy(firm)
             declared = strategy.contacts()
-            contacts[firm.name] = {} if declared is None and ":" not in firm.strategy else declared
+            contacts[firm.name] = {} if declared is None and not is_own(firm.strategy) else declared
         own = [*self.talkers.names, *(c.name for c in self.config.controllers)]
         return possibility_edges(contacts, self._town_of, own)
 
@@ -154,7 +155,7 @@ class Cast:
     def watched(self, name: str) -> bool:
         """Whether an agent runs a user's own code."""
         firm = self._firm.get(name)
-        return firm is not None and ":" in firm.strategy
+        return firm is not None and is_own(firm.strategy)
 
     def import_strategies(self) -> None:
         """Imports every strategy of the league, so that all payloads are known on every host.
@@ -326,11 +327,13 @@ class Cast:
             options.setdefault("controller", firm.controller)
         if firm.strategy == "informed" or self._is_informed(firm):
             options = self.talkers.options(firm.name) | options
+        if firm.strategy.startswith(POLICY):
+            options["setup"] = self.setup(self._town_of[firm.name])
         return make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
 
     def _is_informed(self, firm: FirmConfig) -> bool:
         """Whether a user's own strategy talks as the informed firms do."""
-        if ":" not in firm.strategy:
+        if not is_own(firm.strategy):
             return False
         kind = find_strategy(firm.strategy, f"{self.source}: firms.{firm.name}.strategy")
         return isinstance(kind, type) and issubclass(kind, Informed)

@@ -17,6 +17,14 @@ STRATEGY_LINES: Final[dict[str, str]] = {
 }
 """What each strategy does."""
 
+POLICY: Final = "policy:"
+"""What a strategy begins with that is a trained policy; its folder follows."""
+
+
+def is_own(strategy: str) -> bool:
+    """Whether a strategy is a class of the user's own, and not one that comes with Hanse."""
+    return ":" in strategy and not strategy.startswith(POLICY)
+
 AUTO_PLACEMENT: Final = (
     "auto: one up to 32 agents, packed above, inline when a human plays; "
     "all three make the same run"

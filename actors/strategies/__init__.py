@@ -1,12 +1,13 @@
 """How firms decide, a file for each strategy; a user's own come from ``module:Class``.
 
 Here: strategies and the function that finds them by name. Not here: the rules of trade
-(``services.economy``) and learned policies (``policies``).
+(``services.economy``) and how policies are learned (``policies``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from actors.strategies.heuristic import Heuristic
@@ -22,6 +23,7 @@ from actors.strategies.repaired import Repaired
 from actors.strategies.scripted import scripted
 from actors.strategies.strategy import DailyPlan, Plan, Strategy
 from services.errors import HanseError
+from services.strategy_lines import POLICY, is_own
 
 __all__ = ["STRATEGIES", "DailyPlan", "Plan", "Strategy", "find_strategy", "make_strategy"]
 
@@ -45,7 +47,7 @@ def make_strategy(
     """A firm's strategy.
 
     Args:
-        name: A known strategy, ``module:Class`` or ``path.py:Class``.
+        name: A known strategy, ``module:Class``, ``path.py:Class`` or ``policy:FOLDER``.
         firm: The firm's name.
         role: farmer, roaster or retailer.
         options: Keyword arguments of the strategy.
@@ -60,7 +62,7 @@ def make_strategy(
         if name in STRATEGIES:
             check_options(kind, role, options)
         strategy = kind(firm, role, **options)
-        if name not in STRATEGIES and isinstance(strategy, Strategy):
+        if is_own(name) and isinstance(strategy, Strategy):
             strategy.untrusted = True
     except (HanseError, KeyboardInterrupt):
         raise
@@ -85,11 +87,15 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
     known = STRATEGIES.get(name)
     if known is not None:
         return known
+    if name.startswith(POLICY):
+        from actors.strategies.learned import Learned  # numpy is for who wants policies
+
+        return partial(Learned, folder=name.removeprefix(POLICY), where=key)
     module_name, separator, class_name = name.rpartition(":")
     if not separator:
         raise HanseError(
             f"{key}: unknown strategy {name!r}; allowed: {', '.join(STRATEGIES)},"
-            " or your own as module:Class or path.py:Class"
+            " or your own as module:Class or path.py:Class, or a trained policy as policy:FOLDER"
         )
     try:
         module = load_module(module_name)

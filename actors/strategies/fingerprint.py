@@ -1,4 +1,4 @@
-"""The SHA-256 of the files that users' own strategies come from: to notice when one has changed."""
+"""The SHA-256 of the files that strategies come from: to notice when one has changed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from actors.strategies import STRATEGIES
+from services.strategy_lines import POLICY
 
 _OURS = ("actors", "services", "policies", "monitors")
 
@@ -24,7 +25,11 @@ def fingerprints(strategies: Iterable[str]) -> dict[str, str]:
         module, separator, _ = name.rpartition(":")
         if name in STRATEGIES or not separator:
             continue
-        path = Path(module) if module.endswith(".py") else _source(module)
+        if name.startswith(POLICY):
+            # Its manifest has the digest of its weights.
+            path: Path | None = Path(name.removeprefix(POLICY)) / "manifest.json"
+        else:
+            path = Path(module) if module.endswith(".py") else _source(module)
         try:
             if path is not None:
                 found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -38,7 +43,7 @@ def changed(before: Mapping[str, str], strategies: Iterable[str]) -> list[str]:
     now = fingerprints(strategies)
     return list(
         dict.fromkeys(
-            name.rpartition(":")[0]
+            name.removeprefix(POLICY) if name.startswith(POLICY) else name.rpartition(":")[0]
             for name, digest in before.items()
             if name in now and now[name] != digest
         )

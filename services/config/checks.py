@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from services.config.models import ROLES, RunConfig
 from services.config.options import misfits
 from services.config.problems import fault, unknown
+from services.strategy_lines import is_own
 
 _RESERVED = ("exchange", "league", "self")
 
@@ -141,7 +142,7 @@ def _somebody_talks(config: RunConfig) -> None:
     strategies = [firm.strategy for firm in config.firms]
     if config.generate is not None:
         strategies = [config.generate.strategy]
-    if any(s == "informed" or ":" in s for s in strategies):
+    if any(s == "informed" or is_own(s) for s in strategies):
         return
     where = "generate.strategy" if config.generate is not None else "a firm's strategy"
     for key, there in (("talk", config.talk is not None), ("injections", config.injections)):

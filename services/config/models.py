@@ -26,6 +26,7 @@ from services.config.economy import (
 from services.config.problems import explain, fault, unknown
 from services.config.talking import InjectionConfig, TalkConfig
 from services.config.watching import ContainmentConfig, InterventionConfig, MonitorConfig
+from services.strategy_lines import POLICY
 
 FORMAT = 1
 RuleSet = Literal["hanse", "coffeebench"]
@@ -72,10 +73,15 @@ def _check_name(name: str) -> str:
 
 
 def _check_strategy(strategy: str) -> str:
+    if strategy.startswith(POLICY):
+        if strategy == POLICY:
+            raise fault('names no policy; write "policy:FOLDER" with a folder of hanse train')
+        return strategy
     if strategy in STRATEGIES or _CLASS.fullmatch(strategy):
         return strategy
     raise fault(
-        f"{unknown(strategy, STRATEGIES, 'strategy')}, or your own as module:Class or path.py:Class"
+        f"{unknown(strategy, STRATEGIES, 'strategy')}, your own as module:Class or path.py:Class,"
+        " or a trained policy as policy:FOLDER"
     )
 
 

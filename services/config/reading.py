@@ -10,6 +10,7 @@ from typing import Any
 
 from services.config.models import FORMAT, RunConfig
 from services.errors import HanseError
+from services.strategy_lines import POLICY
 
 
 def standard() -> RunConfig:
@@ -29,22 +30,29 @@ def load(path: Path | str, *, calibrated: bool = True) -> RunConfig:
         HanseError: one line with the file, the key and what is allowed.
     """
     path = Path(path)
-    values = _read(path)
+    values = read_toml(path)
     _refuse_newer_format(values, path)
     if not calibrated and isinstance(values.get("monitor"), dict):
         values["monitor"].pop("calibration", None)
     return RunConfig.parse(with_whole_paths(values, path.absolute().parent), str(path))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, kind: str = "a run file") -> dict[str, Any]:
+    """The contents of a file of ours.
+
+    Raises:
+        HanseError: one line with the file, what is wrong with it, and the remedy.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
+        option = "" if kind == "a run file" else " --training"
         raise HanseError(
-            f"{path}: there is no such file; write one with: hanse new {path}"
+            f"{path}: there is no such file; write one with: hanse new {path}{option}"
         ) from None
     except IsADirectoryError:
-        raise HanseError(f"{path}: this is a folder; name the run file in it") from None
+        name = kind.removeprefix("a ")
+        raise HanseError(f"{path}: this is a folder; name the {name} in it") from None
     except UnicodeDecodeError as error:
         raise HanseError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"
@@ -60,7 +68,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise HanseError(f"{path}: not valid TOML: {_lower(str(error))}; mend that line") from None
     except (ValueError, RecursionError) as error:  # thousands of digits, or of brackets
         reason = "nested too deep" if isinstance(error, RecursionError) else _lower(str(error))
-        raise HanseError(f"{path}: not a run file: {reason}; mend that value") from None
+        raise HanseError(f"{path}: not {kind}: {reason}; mend that value") from None
 
 
 def _lower(sentence: str) -> str:
@@ -81,6 +89,8 @@ def with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
 
     def whole(table: Any, key: str = "strategy") -> Any:
         name = table.get(key) if isinstance(table, dict) else None
+        if isinstance(name, str) and name.startswith(POLICY) and key == "strategy":
+            return {**table, key: f"{POLICY}{(folder / name.removeprefix(POLICY)).as_posix()}"}
         if not isinstance(name, str) or not re.fullmatch(r".+\.py:\w+", name):
             return table
         file, _, class_name = name.rpartition(":")

@@ -1,0 +1,47 @@
+"""Sampling that depends on nothing but the iteration: so a training can be stopped anywhere.
+
+RLlib seeds the environments once and lets random states run on, which no checkpoint holds. Here
+every iteration begins with new episodes under seeds of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import numpy as np
+import torch
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+
+FIRST_SEED: Final = 1_000
+"""Seeds of leagues below it are never learned from: they are for validation and evaluation."""
+_SEEDS: Final = 2**31 - 1 - FIRST_SEED - 4_096
+
+
+def derived(*parts: object) -> int:
+    """A number of 63 bits that depends on the parts alone."""
+    text = " ".join(map(str, parts))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def seed_everything(*parts: object) -> None:
+    """Seeds the random generators of torch and numpy that RLlib draws from in this process."""
+    seed = derived(*parts) % 2**32
+    torch.manual_seed(seed)
+    np.random.seed(seed)
+
+
+class SeededRunner(SingleAgentEnvRunner):  # type: ignore[misc]
+    """An environment runner whose samples follow from seed, iteration, and own number."""
+
+    def begin(self, seed: int, iteration: int) -> None:
+        """To be called before each iteration."""
+        self._training, self._iteration, self._calls = seed, iteration, 0
+        seed_everything("runner", seed, iteration, self.worker_index)
+
+    def _reset_envs(self, *arguments: Any, **options: Any) -> Any:
+        where = self._training, self._iteration, self.worker_index, self._calls
+        self._calls += 1
+        self._seed = FIRST_SEED + derived("episodes", *where) % _SEEDS
+        self._needs_initial_reset = True  # only then does RLlib hand the seed to the environments
+        return super()._reset_envs(*arguments, **options)

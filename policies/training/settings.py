@@ -1,0 +1,158 @@
+"""What a training file (TOML) may say, and how it is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from services.config.base import ConfigModel
+from services.config.problems import explain, fault
+from services.config.reading import read_toml
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_Positive = Annotated[int, Field(ge=1)]
+
+
+class EnvironmentConfig(ConfigModel):
+    """Where is learned: a firm of a league."""
+
+    run: str | None = None
+    """The run file of the league, relative to the training file; the standard league without."""
+    firm: str = "roaster_A"
+    """Which of its firms learns."""
+    strategies: dict[str, str] = Field(default_factory=dict)
+    """Strategies for other firms in place of those of the run file."""
+    cadence: Literal["day", "turn"] = "day"
+    """How often it decides."""
+    objectives: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        default_factory=lambda: {"profit": 1.0}
+    )
+    """What it is rewarded for, with weights that sum to 1."""
+    cost: str = "stock_out"
+    """What is measured against the budget."""
+    budget: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """What the mean cost of a step may be; reported, and kept to by learners that know budgets."""
+
+    @field_validator("objectives")
+    @classmethod
+    def _weights(cls, objectives: dict[str, float]) -> dict[str, float]:
+        if not objectives:
+            raise fault("names no objective; give one, for example { profit = 1.0 }")
+        total = sum(objectives.values())
+        if abs(total - 1) > 1e-6:
+            raise fault(f"the weights sum to {total:g}; they must sum to 1")
+        return objectives
+
+
+class NetworkConfig(ConfigModel):
+    """The networks of policy and value, both of this shape."""
+
+    hidden: Annotated[list[Annotated[int, Field(ge=1, le=4096)]], Field(max_length=8)] = Field(
+        default_factory=lambda: [128, 128]
+    )
+    """The widths of the hidden layers."""
+    usual: Annotated[float, Field(ge=0, le=10)] = 2.0
+    """How much the untrained policy prefers what the scripted firm does, as a logit."""
+
+
+class PPOConfig(ConfigModel):
+    """Proximal policy optimisation (Schulman et al., arXiv 1707.06347)."""
+
+    iterations: _Positive = 150
+    episodes: _Positive = 16
+    """Episodes of an iteration; as many environments run side by side."""
+    epochs: _Positive = 6
+    minibatch: _Positive = 240
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-3
+    """At the start; it falls linearly."""
+    final_learning_rate: Annotated[float, Field(ge=0, le=1)] = 1e-4
+    discount: Annotated[float, Field(gt=0, le=1)] = 0.99
+    gae_lambda: Annotated[float, Field(ge=0, le=1)] = 0.95
+    clip: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    entropy: Annotated[float, Field(ge=0, le=1)] = 0.003
+    value_weight: Annotated[float, Field(ge=0, le=100)] = 0.5
+    gradient_norm: Annotated[float, Field(gt=0)] = 0.5
+    runners: Annotated[int, Field(ge=0, le=64)] = 0
+    """Processes that play the episodes; 0: the trainer's own."""
+
+
+class ChainConfig(ConfigModel):
+    """Churn reduction (CHAIN, arXiv 2409.04792)."""
+
+    enabled: bool = True
+    beta: Annotated[float, Field(ge=0)] = 0.1
+    """How large its term is to be beside the policy's loss; its weight follows from that."""
+
+
+class ValidationConfig(ConfigModel):
+    """How the best policy of a training is chosen: on seeds that are neither learned nor tested."""
+
+    every: _Positive = 10
+    """Iterations from one validation to the next."""
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)] = Field(
+        default_factory=lambda: [500, 507]
+    )
+    """The first and the last."""
+
+
+class TrainingConfig(ConfigModel):
+    """A training."""
+
+    format: Literal[1] = 1
+    name: str = "policy"
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+    environment: EnvironmentConfig = Field(default_factory=EnvironmentConfig)
+    network: NetworkConfig = Field(default_factory=NetworkConfig)
+    ppo: PPOConfig = Field(default_factory=PPOConfig)
+    chain: ChainConfig = Field(default_factory=ChainConfig)
+    validation: ValidationConfig = Field(default_factory=ValidationConfig)
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise fault(
+                f"{name!r} cannot be a name; allowed: a letter, then up to 63 letters, digits,"
+                " '_', '.' or '-'"
+            )
+        return name
+
+    @model_validator(mode="after")
+    def _rates(self) -> Self:
+        if self.ppo.final_learning_rate > self.ppo.learning_rate:
+            raise fault(
+                f"{self.ppo.final_learning_rate:g} is above learning_rate"
+                f" ({self.ppo.learning_rate:g}); it must not be",
+                "ppo.final_learning_rate",
+            )
+        return self
+
+    @classmethod
+    def parse(cls, values: dict[str, Any], source: str) -> TrainingConfig:
+        """Checks plain data.
+
+        Raises:
+            HanseError: one line with the source, the key and what is allowed.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise explain(error, cls, values, source) from None
+
+    @classmethod
+    def load(cls, path: Path | str) -> TrainingConfig:
+        """Reads a training file; the run file that it names becomes an absolute path.
+
+        Raises:
+            HanseError: one line with the file, the key and what is allowed.
+        """
+        path = Path(path)
+        config = cls.parse(read_toml(path, "a training file"), str(path))
+        if config.environment.run is None:
+            return config
+        run = (path.absolute().parent / config.environment.run).as_posix()
+        environment = config.environment.model_copy(update={"run": run})
+        return config.model_copy(update={"environment": environment})
