@@ -1,0 +1,17 @@
+"""BECON: acting on a task whose objective and budget drift, and are told only through a bad line.
+
+From the published abstract: preference and budget are partly observed; a belief from recent history
+estimates them; gates that depend on uncertainty fuse it with the exposed descriptor; the fused
+context conditions both the policy and the constraint. No paper text or code was found, so the
+design is ours. In the order of reading:
+
+- `preference_filter`, `budget_filter`, `quality`, `belief`: what needs no learning (numpy)
+- `observation`: one flat vector per step, with the belief in it (numpy)
+- `history`, `ensemble`, `gates`, `line_error`, `calibration`, `context`, `estimator`: what is
+  learned about the task (torch)
+- `critic`, `multiplier`, `network`, `losses`: acting on it (torch)
+- `metrics`: how well that went (numpy)
+- `study`: the experiments behind ``python -m policies.becon``; `binding`: the same on RLlib
+
+The desk is in `policies.environments`; CHAIN, which can train a BECON policy, in `policies.chain`.
+"""

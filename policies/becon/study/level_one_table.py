@@ -1,0 +1,317 @@
+"""Level 1 over several seeds: the table beside the note's figures, and what of it is met."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from policies.becon.metrics import standard_error
+from policies.becon.study.level_one import METHODS, LevelOne, Method
+from policies.environments.tradeoff_desk import CORRUPTIONS
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+NOTE: Final[Mapping[str, Mapping[str, tuple[float, float | None]]]] = {
+    "clean": {
+        "oracle": (0.011, 2.4),
+        "exposed": (0.017, 3.8),
+        "filter": (0.075, 17.7),
+        "history": (0.073, 16.2),
+        "becon": (0.018, 4.2),
+        "becon_note": (0.017, 3.6),
+    },
+    "moderate": {
+        "oracle": (0.011, None),
+        "exposed": (0.093, 17.5),
+        "filter": (0.075, 17.7),
+        "history": (0.073, 16.2),
+        "becon": (0.071, 15.9),
+        "becon_note": (0.072, 8.3),
+    },
+    "severe": {
+        "oracle": (0.011, None),
+        "exposed": (0.152, 24.9),
+        "filter": (0.075, 17.7),
+        "history": (0.073, 16.2),
+        "becon": (0.078, 17.7),
+        "becon_note": (0.094, 7.3),
+    },
+    "no_feedback": {
+        "oracle": (0.011, None),
+        "exposed": (0.055, 11.5),
+        "filter": (0.187, 40.3),
+        "history": (0.187, 40.3),
+        "becon": (0.055, 13.0),
+        "becon_note": (0.051, 10.5),
+    },
+}
+"""Safe regret and violations in per cent that the note measured, seed 0 (section 7)."""
+NOTE_GATES: Final = {"clean": 0.03, "moderate": 0.65, "severe": 0.89, "no_feedback": 0.10}
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class Spread(_Record):
+    """A figure over seeds."""
+
+    mean: float
+    error: float
+    """Standard error; NaN for one seed."""
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Mean and standard error."""
+        return cls(mean=float(np.mean(values)), error=standard_error(values))
+
+
+class Row(_Record):
+    """One method in one regime."""
+
+    regime: str
+    method: str
+    safe_regret: Spread
+    violation: Spread
+    """Per cent of steps."""
+    excess: Spread
+    utility: Spread
+    post_shift: Spread
+    """Safe regret over the 8 steps after a jump."""
+    recovery: Spread
+    preference_error: Spread
+    budget_error: Spread
+    note: tuple[float, float | None] | None
+    """The note's safe regret and violations."""
+
+
+class GateRow(_Record):
+    """What the gates did in one regime."""
+
+    regime: str
+    gate_w: Spread
+    gate_d: Spread
+    agreement: Spread
+    coverage_w: Spread
+    coverage_d: Spread
+    epistemic: Spread
+    aleatoric: Spread
+    note: float
+    """The note's mean gate of w."""
+
+
+class Check(_Record):
+    """One demand, and whether it is met."""
+
+    name: str
+    value: float
+    demand: str
+    passed: bool
+    counts: bool = True
+    """False: shown for comparison with the note only."""
+
+
+class Table(_Record):
+    """The whole of level 1."""
+
+    rows: tuple[Row, ...]
+    gates: tuple[GateRow, ...]
+    checks: tuple[Check, ...]
+    seeds: tuple[int, ...]
+    quick: bool
+    machine: str
+    cpu_seconds: Spread
+    """Of one seed."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every demand that counts is met."""
+        return all(check.passed for check in self.checks if check.counts)
+
+    @classmethod
+    def of(cls, studies: Sequence[LevelOne], *, quick: bool = False) -> Table:
+        """The table of one study per seed.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not studies:
+            raise ValueError("no studies to tabulate")
+        return cls(
+            rows=tuple(_row(studies, regime, m) for regime in CORRUPTIONS for m in METHODS),
+            gates=tuple(_gate_row(studies, regime) for regime in CORRUPTIONS),
+            checks=demands(studies),
+            seeds=tuple(each.seed for each in studies),
+            quick=quick,
+            machine=f"{platform.machine()}, Python {platform.python_version()}",
+            cpu_seconds=Spread.of([each.seconds for each in studies]),
+        )
+
+    def rich(self) -> tuple[RichTable, ...]:
+        """For a terminal."""
+        from rich.table import Table as RichTable
+
+        seeds = ", ".join(map(str, self.seeds))
+        main = RichTable(
+            title=f"Safe regret (violations %), seeds {seeds}; below: the note, seed 0"
+        )
+        main.add_column("regime")
+        for method in METHODS:
+            main.add_column(method, justify="right")
+        for regime in CORRUPTIONS:
+            ours = [row for row in self.rows if row.regime == regime]
+            main.add_row(
+                regime, *(f"{row.safe_regret.mean:.3f} ({row.violation.mean:.1f})" for row in ours)
+            )
+            if len(self.seeds) > 1:
+                main.add_row("  ± s.e.", *(_error(row) for row in ours), style="dim")
+            main.add_row("  note", *(_noted(row.note) for row in ours), style="dim")
+        means = [[row.safe_regret.mean for row in self.rows if row.method == m] for m in METHODS]
+        main.add_row("mean", *(f"{np.mean(each):.3f}" for each in means), style="bold")
+        more = RichTable(
+            title="After a jump: regret over 8 steps; recovery in steps; errors of (w, d)"
+        )
+        for head in ("regime", "method", "utility", "post-shift", "recovery", "|w|^2", "|d|"):
+            more.add_column(head, justify="left" if head in ("regime", "method") else "right")
+        for row in self.rows:
+            more.add_row(
+                row.regime,
+                row.method,
+                f"{row.utility.mean:.3f}",
+                f"{row.post_shift.mean:.3f}",
+                f"{row.recovery.mean:.1f}",
+                f"{row.preference_error.mean:.4f}",
+                f"{row.budget_error.mean:.3f}",
+            )
+        gates = RichTable(title="Gates: 0 trusts the descriptor, 1 the belief")
+        heads = ("regime", "g_w", "note", "g_d", "right side", "80 % w", "80 % d", "epi", "ale")
+        for head in heads:
+            gates.add_column(head, justify="left" if head == "regime" else "right")
+        for each in self.gates:
+            gates.add_row(
+                each.regime,
+                f"{each.gate_w.mean:.2f}",
+                f"{each.note:.2f}",
+                f"{each.gate_d.mean:.2f}",
+                f"{each.agreement.mean:.2f}",
+                f"{each.coverage_w.mean:.2f}",
+                f"{each.coverage_d.mean:.2f}",
+                f"{each.epistemic.mean:.1e}",
+                f"{each.aleatoric.mean:.1e}",
+            )
+        return main, more, gates, checks_table(self.checks)
+
+
+def checks_table(checks: Sequence[Check]) -> RichTable:
+    """Demands as met or missed, for a terminal."""
+    from rich.table import Table as RichTable
+
+    table = RichTable(title="Acceptance")
+    for head in ("demand", "asked", "value", ""):
+        table.add_column(head, justify="right" if head in ("asked", "value") else "left")
+    for check in checks:
+        verdict = "met" if check.passed else "MISSED"
+        if not check.counts:
+            verdict = f"({verdict})"
+        table.add_row(check.name, check.demand, f"{check.value:.3f}", verdict)
+    return table
+
+
+def demands(studies: Sequence[LevelOne]) -> tuple[Check, ...]:
+    """Acceptance (a) to (e) of the note, section 7, on means over seeds.
+
+    Of the two ways to hold back, the note's (`becon_note`) is shown, ours (`becon_safe`) counts.
+    """
+
+    def regret(method: Method, regime: str | None = None) -> float:
+        regimes = [regime] if regime else list(CORRUPTIONS)
+        cells = [each.regimes[name].cells[method] for each in studies for name in regimes]
+        return float(np.mean([cell.safe_regret for cell in cells]))
+
+    def violation(method: Method, regime: str) -> float:
+        return float(np.mean([each.regimes[regime].cells[method].violation for each in studies]))
+
+    def gate(regime: str) -> float:
+        return float(np.mean([each.regimes[regime].gate_w for each in studies]))
+
+    least = min(regret("exposed"), regret("history"))
+    checks = [_most("(a) BECON / better of exposed, history", regret("becon") / least, 0.80)]
+    for regime in CORRUPTIONS:
+        other = min(regret("exposed", regime), regret("history", regime))
+        checks.append(
+            _most(f"(b) {regime}: BECON - better one", regret("becon", regime) - other, 0.015)
+        )
+    checks += [
+        _most("(c) g_w clean", gate("clean"), 0.15),
+        _most("(c) g_w no feedback", gate("no_feedback"), 0.25),
+        _least("(c) g_w severe", gate("severe"), 0.7),
+    ]
+    held_back: tuple[Method, ...] = ("becon_note", "becon_safe")
+    for method in held_back:
+        for regime in ("moderate", "severe"):
+            cut = 1.0 - violation(method, regime) / violation("becon", regime)
+            extra = regret(method, regime) - regret("becon", regime)
+            both = (
+                _least(f"(d) {regime}: violations cut by {method}", cut, 0.30),
+                _most(f"(d) {regime}: what that costs", extra, 0.03),
+            )
+            counts = method == "becon_safe"
+            checks += [each.model_copy(update={"counts": counts}) for each in both]
+    rises = max(each.gate_rises for each in studies)
+    checks.append(_most("(e) steps where more disagreement opens a gate", rises, 0.0))
+    return tuple(checks)
+
+
+def _row(studies: Sequence[LevelOne], regime: str, method: Method) -> Row:
+    cells = [each.regimes[regime].cells[method] for each in studies]
+    return Row(
+        regime=regime,
+        method=method,
+        safe_regret=Spread.of([cell.safe_regret for cell in cells]),
+        violation=Spread.of([100 * cell.violation for cell in cells]),
+        excess=Spread.of([cell.excess for cell in cells]),
+        utility=Spread.of([cell.utility for cell in cells]),
+        post_shift=Spread.of([cell.post_shift[1] for cell in cells]),
+        recovery=Spread.of([cell.recovery for cell in cells]),
+        preference_error=Spread.of([cell.preference_error for cell in cells]),
+        budget_error=Spread.of([cell.budget_error for cell in cells]),
+        note=NOTE[regime].get(method),
+    )
+
+
+def _gate_row(studies: Sequence[LevelOne], regime: str) -> GateRow:
+    made = [each.regimes[regime] for each in studies]
+    return GateRow(
+        regime=regime,
+        gate_w=Spread.of([each.gate_w for each in made]),
+        gate_d=Spread.of([each.gate_d for each in made]),
+        agreement=Spread.of([each.agreement for each in made]),
+        coverage_w=Spread.of([each.coverage_w for each in made]),
+        coverage_d=Spread.of([each.coverage_d for each in made]),
+        epistemic=Spread.of([each.epistemic for each in made]),
+        aleatoric=Spread.of([each.aleatoric for each in made]),
+        note=NOTE_GATES[regime],
+    )
+
+
+def _least(name: str, value: float, least: float) -> Check:
+    return Check(name=name, value=value, demand=f">= {least}", passed=value >= least)
+
+
+def _most(name: str, value: float, most: float) -> Check:
+    return Check(name=name, value=value, demand=f"<= {most}", passed=value <= most)
+
+
+def _error(row: Row) -> str:
+    return f"{row.safe_regret.error:.3f} ({row.violation.error:.1f})"
+
+
+def _noted(note: tuple[float, float | None] | None) -> str:
+    if note is None:
+        return "-"
+    return f"{note[0]:.3f}" + ("" if note[1] is None else f" ({note[1]})")
