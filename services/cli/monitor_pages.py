@@ -98,6 +98,7 @@ def _monitoring(run: Run, config: RunConfig, calibration: Path | None) -> Any:
     from monitors.caspian.feed import Joiner, JoinSettings
     from monitors.caspian.feed.offline import watch_run
     from monitors.caspian.report import collect
+    from services.cli.monitor_recovery import recovery_of
     from services.config import MonitorConfig
 
     if run.day is None:
@@ -119,6 +120,9 @@ def _monitoring(run: Run, config: RunConfig, calibration: Path | None) -> Any:
         for found in tick.reports:
             strengths[found.id] = caspian.strengths(found.onset)
     harm = harm_of(run, cast, 0, run.day)
+    first = next((found for tick in seen for found in tick.reports), None)
+    told = None if first is None else (first.alert_tick + 1) * monitor.tick_minutes
+    recovery = recovery_of(run, cast, told)
     return collect(
         run,
         graph,
@@ -126,6 +130,8 @@ def _monitoring(run: Run, config: RunConfig, calibration: Path | None) -> Any:
         strengths=strengths,
         describe=lambda name: _place(cast, name),
         infected=None if harm is None else harm.infected,
+        wrong=() if recovery is None else recovery.wrong,
+        recovery=() if recovery is None else recovery.lines(),
         dropped=joiner.dropped + caspian.dropped,
         passed_over=joiner.passed_over,
         calibration=_thresholds(known),

@@ -48,6 +48,8 @@ def collect(
     strengths: Mapping[str, Sequence[Strength]] | None = None,
     describe: Callable[[str], tuple[str, str]] | None = None,
     infected: Mapping[str, int] | None = None,
+    wrong: Sequence[tuple[int, int]] = (),
+    recovery: Sequence[str] = (),
     dropped: Mapping[str, int] | None = None,
     passed_over: Mapping[str, int] | None = None,
     calibration: tuple[str, Mapping[str, float]] | None = None,
@@ -62,6 +64,8 @@ def collect(
         strengths: For each cascade's id the edges with an excess (`Caspian.strengths`).
         describe: The group (town) and the kind (role) of an agent.
         infected: The minute at which each agent was really infected.
+        wrong: (minute, how many firms believe something wrong from then on), in order.
+        recovery: Whether the firms have recovered, in sentences.
         dropped: Input that could not be used, by reason (`Joiner.dropped` and `Caspian.dropped`).
         passed_over: Messages that made no event, by reason (`Joiner.passed_over`).
         calibration: Its id and thresholds; those of the alerts if None.
@@ -93,6 +97,8 @@ def collect(
         edges=edges,
         truths=_truths(run),
         infected=dict(sorted((infected or {}).items())),
+        wrong=tuple(wrong),
+        recovery=tuple(recovery),
         dropped=dict(sorted(lost.items())),
         passed_over=dict(sorted((passed_over or {}).items())),
         notes=notes,

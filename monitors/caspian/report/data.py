@@ -131,6 +131,10 @@ class Monitoring(_Shown):
     truths: tuple[Truth, ...] = ()
     infected: dict[str, int] = {}
     """The minute at which each agent was really infected, where that is known."""
+    wrong: tuple[tuple[int, int], ...] = ()
+    """(minute, how many firms believe something wrong from then on), where that is known."""
+    recovery: tuple[str, ...] = ()
+    """Whether the firms have recovered, in sentences."""
     dropped: dict[str, int] = {}
     """Input that could not be used, by reason."""
     passed_over: dict[str, int] = {}

@@ -14,6 +14,7 @@ function header() {
     el("h1", {}, data.name),
     el("p", { class: "facts" }, el("span", { class: "state " + data.state }, states[data.state]), facts.map((f) => el("span", {}, f))),
     el("p", { class: "says" }, summary()),
+    ...data.recovery.map((line) => el("p", { class: "says" }, capital(line) + ".")),
     ...data.notes.map((n) => el("p", { class: "notice" }, n)));
 }
 
@@ -23,7 +24,7 @@ function start() {
   const web = new Web();
   const parts = [
     el("section", { id: "signals" }, el("h2", {}, "Signals"),
-      el("p", { class: "lead" }, "How much of what agents say follows from what they have just heard, tick by tick. Hours without traffic are left out."),
+      el("p", { class: "lead" }, "How much of what agents say follows from what they have just heard, tick by tick."),
       signals.node),
     data.nodes.length ? el("section", { id: "graph" }, el("h2", {}, "Graph"),
       el("p", { class: "lead" }, data.alerts.length ? "Who can reach whom, and along which edges the cascade seems to have gone." : "Who can reach whom."), web.node) : null,
@@ -36,7 +37,10 @@ function start() {
   let frame = 0;
   window.addEventListener("resize", () => {
     cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => { if (signals.plot.clientWidth !== signals.width) signals.draw(); });
+    frame = requestAnimationFrame(() => {
+      if (signals.plot.clientWidth !== signals.width) signals.draw();
+      if (data.nodes.length && web.isNarrow() !== web.narrow) web.draw();
+    });
   });
   document.documentElement.dataset.ready = "yes";
 }

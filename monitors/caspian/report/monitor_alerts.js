@@ -16,9 +16,9 @@ function caseOf(alert) {
   const over = Object.keys(r.thresholds).filter((n) => n in r.statistics);
   return el("div", { class: "case", id: r.id },
     el("h3", {}, r.id + ", " + r.kind),
-    el("p", { class: "note" }, "Alert at " + tickTime(r.alert_tick) + ", " + figure(r.score) + " times the threshold; it seems to have begun at " + tickTime(r.onset)
+    el("p", { class: "note" }, "Alert at " + tickEnd(r.alert_tick) + ", " + figure(r.score) + " times the threshold; it seems to have begun at " + tickTime(r.onset)
       + ". " + capital(counted(r.agents_flagged, "agent has", "agents have")) + " clearly more inflow than usual since. "
-      + (alert.revisions > 1 ? "Revised " + counted(alert.revisions - 1, "time", "times") + ", last at " + tickTime(r.reported_tick) + "." : "")
+      + (alert.revisions > 1 ? "Revised " + counted(alert.revisions - 1, "time", "times") + ", last at " + tickEnd(r.reported_tick) + "." : "")
       + (r.sampled < 1 ? " In the busiest tick only " + share(r.sampled) + " of the events were looked at." : "")),
     suspects(alert),
     over.length ? [el("h4", {}, "Statistics at the alert"), plainTable("Statistics at the alert", ["statistic", { text: "value", number: true }, { text: "threshold", number: true }],
@@ -61,7 +61,7 @@ function evidence(alert) {
 function alertsSection() {
   return el("section", { id: "alerts" }, el("h2", {}, "Alerts"),
     el("p", { class: "lead" }, "An alert is statistical evidence that content travels from agent to agent more than it used to. It is no proof, and no reason by itself to block anybody."),
-    data.alerts.length ? data.alerts.map(caseOf) : el("p", { class: "empty" }, data.calibration ? "No alert was raised." : "Without a calibration there are no alerts."));
+    data.alerts.length ? [data.alerts.map(caseOf), alertTerms()] : el("p", { class: "empty" }, data.calibration ? "No alert was raised." : "Without a calibration there are no alerts."));
 }
 
 function truthSection() {
@@ -85,11 +85,12 @@ function truthSection() {
 
 function measuresSection() {
   if (!data.measures.length) return null;
-  const ends = { ended: "by itself", lifted: "lifted", "": "" };
+  const ends = { ended: "by itself", lifted: "lifted", "": "stands" };
   return el("section", { id: "measures" }, el("h2", {}, "Measures"),
     el("p", { class: "lead" }, "What was done against suspects. Measures hold back what an agent says to others, never its trade."),
     plainTable("Measures", ["agent", "measure", "towards", "from", "until", "end", "because of", "by"],
-      data.measures.map((m) => [m.agent, words(m.kind), m.recipients.length ? listed(m.recipients) : "all", moment(m.begin), moment(m.end), ends[m.how] ?? words(m.how), m.reason || NOTHING, m.by || NOTHING])));
+      data.measures.map((m) => [m.agent, words(m.kind), m.recipients.length ? listed(m.recipients) : "all", moment(m.begin), moment(m.end), ends[m.how] ?? words(m.how), m.reason || NOTHING, m.by || NOTHING])),
+    measureTerms());
 }
 
 function lossesSection() {

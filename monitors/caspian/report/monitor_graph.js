@@ -1,19 +1,28 @@
 // The message graph: towns as circles, agents on them, and where the cascade seems to have gone.
 
-const WEB = { width: 1120, height: 700 };
+const WIDE_WEB = { width: 1120, height: 700 };
+const NARROW = 560; // pixels below which few towns stand one below the other
+const COLUMN = { width: 620, step: 410, radius: 150 };
 const NAMED = 60; // agents up to which all are named; of more, those that matter
 
-// Where each agent stands: groups on an ellipse, their members on a circle each.
-function layout() {
+// Where each agent stands: groups on an ellipse, their members on a circle each; on a narrow page
+// the groups stand in a column, so that names can be read.
+function layout(narrow) {
+  const WEB = WIDE_WEB;
   const groups = new Map();
   for (const node of data.nodes) groups.set(node.group, [...(groups.get(node.group) || []), node]);
   const names = [...groups.keys()];
   const total = data.nodes.length || 1;
   const places = new Map();
   const circles = [];
+  const column = narrow && names.length <= 4 && total <= NAMED;
   names.forEach((name, g) => {
     const members = groups.get(name);
     const alone = names.length === 1;
+    if (column) {
+      put(members, COLUMN.width / 2, (g + 0.5) * COLUMN.step, COLUMN.radius, name);
+      return;
+    }
     const angle = (g / names.length) * 2 * Math.PI - Math.PI / 2;
     const reach = alone ? 0 : 1;
     const bare = total > NAMED;
@@ -21,14 +30,21 @@ function layout() {
     const cy = WEB.height / 2 + 8 + reach * Math.sin(angle) * WEB.height * (bare ? 0.38 : 0.27);
     const most = alone ? 270 : bare ? 0.8 * WEB.height * 0.4 * Math.sin(Math.PI / names.length) + 14 : 155;
     const r = Math.max(22, Math.min(most, 26 + 620 * Math.sqrt(members.length / total) / Math.max(2, names.length)));
+    put(members, cx, cy, r, name);
+  });
+  function put(members, cx, cy, r, name) {
     members.forEach((node, i) => {
       const turn = (i / members.length) * 2 * Math.PI - Math.PI / 2;
       places.set(node.name, { x: cx + r * Math.cos(turn), y: cy + r * Math.sin(turn), turn, node });
     });
     circles.push({ name, cx, cy, r });
-  });
+  }
   const [high, low] = [Math.min(...circles.map((c) => c.cy - c.r)) - 46, Math.max(...circles.map((c) => c.cy + c.r)) + 46];
-  return { places, circles, view: [0, high, WEB.width, low - high].join(" ") };
+  return { places, circles, column, view: [0, high, column ? COLUMN.width : WEB.width, low - high].join(" ") };
+}
+
+function isService(node) {
+  return ["board", "forecaster"].includes(node.kind);
 }
 
 class Web {
@@ -37,27 +53,39 @@ class Web {
     this.box = el("div", {});
     this.says = el("p", { class: "spell", role: "status" }, "Point at an agent, or move to it with the Tab key, to see its edges alone.");
     const controls = data.alerts.length > 1
-      ? el("div", { class: "controls" }, select("Alert", data.alerts.map((a) => [a.report.id, a.report.id + ", " + tickTime(a.report.alert_tick)]), (id) => {
+      ? el("div", { class: "controls" }, select("Alert", data.alerts.map((a) => [a.report.id, a.report.id + ", " + tickEnd(a.report.alert_tick)]), (id) => {
         this.alert = alertOf(id);
         this.draw();
       }).node)
       : null;
     this.table = el("div", {});
-    this.node = el("figure", { class: "chart" }, controls, this.keys(), this.box, this.says, this.table);
+    this.node = el("figure", { class: "chart" }, controls, this.keys(), this.box, this.says, graphTerms(), this.table);
+  }
+
+  isNarrow() {
+    return this.box.clientWidth > 0 && this.box.clientWidth < NARROW;
   }
 
   keys() {
-    if (!this.alert) return null;
+    if (!this.alert) {
+      return el("p", { class: "keys" }, el("span", {}, el("span", { class: "stroke thin" }), "can reach"),
+        data.nodes.some(isService) ? el("span", {}, el("span", { class: "mark dot service" }), "board or forecaster") : null);
+    }
     const mark = (role) => el("span", {}, el("span", { class: "mark " + role, "aria-hidden": "true" }, LETTERS[role]), "suspected " + role);
     return el("p", { class: "keys" }, ROLES.map(mark),
       data.truths.some((t) => t.attack) ? el("span", {}, el("span", { class: "mark ring" }), "who really was it") : null,
       el("span", {}, el("span", { class: "stroke" }), "edge with an excess, the wider the more"),
-      el("span", {}, el("span", { class: "stroke spine" }), "spine: the likeliest path"));
+      el("span", {}, el("span", { class: "stroke spine" }), "spine: a likely path"),
+      el("span", {}, el("span", { class: "stroke thin" }), "can reach"),
+      el("span", {}, el("span", { class: "mark dot touched" }), "touched"),
+      data.nodes.some(isService) ? el("span", {}, el("span", { class: "mark dot service" }), "board or forecaster") : null);
   }
 
   draw() {
-    const { places, circles, view } = layout();
-    const root = svg("svg", { class: "web", viewBox: view, role: "group", "aria-label": "The message graph" });
+    this.narrow = this.isNarrow();
+    const { places, circles, column, view } = layout(this.narrow);
+    this.column = column;
+    const root = svg("svg", { class: column ? "web column" : "web", viewBox: view, role: "group", "aria-label": "The message graph" });
     root.append(svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" },
       svg("path", { d: "M0,0L8,4L0,8Z", style: { fill: "var(--spread)" } }))));
     for (const c of circles) {
@@ -123,7 +151,7 @@ class Web {
   }
 
   agent(root, x, y, turn, node, role, touched, truth, onSpine) {
-    const service = ["board", "forecaster"].includes(node.kind);
+    const service = isService(node);
     const plain = !role && !touched.has(node.name) && !truth;
     const said = [node.name, node.kind, role ? "suspected " + role : "", truth ? "really the " + listed(truth) : "",
       node.name in data.infected ? "infected " + clock(data.infected[node.name]) : ""].filter(Boolean).join(", ");
@@ -138,9 +166,10 @@ class Web {
     if (data.nodes.length <= NAMED || role || truth || onSpine.has(node.name)) {
       const [ox, oy] = [Math.cos(turn), Math.sin(turn)];
       const anchor = ox > 0.25 ? "start" : ox < -0.25 ? "end" : "middle";
-      const [tx, ty] = [x + ox * (r + 9), y + oy * (r + 11) + 4];
+      const far = this.column ? 1.6 : 1; // letters are larger there
+      const [tx, ty] = [x + ox * (r + 9 * far), y + oy * (r + 11 * far) + 4 * far];
       group.append(svg("text", { class: "name", x: tx, y: ty, "text-anchor": anchor }, node.name));
-      if (truth) group.append(svg("text", { class: "truth-name", x: tx, y: ty + 13, "text-anchor": anchor }, "true " + listed(truth)));
+      if (truth) group.append(svg("text", { class: "truth-name", x: tx, y: ty + 13 * far, "text-anchor": anchor }, "true " + listed(truth)));
     }
     const show = (on) => {
       this.root.querySelectorAll("[data-source]").forEach((way) => way.classList.toggle("dim", on && way.dataset.source !== node.name && way.dataset.target !== node.name));

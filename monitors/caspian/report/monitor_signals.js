@@ -1,15 +1,16 @@
 // The signals over time: panes with one axis, of the hours that had traffic, nights left out.
 
 const PANE = { gap: 34, left: 58, right: 16 };
+const AXIS = 34; // for the days, and what they are
 
 function panes() {
   const limits = data.thresholds;
   const names = [...new Set(data.points.flatMap((p) => Object.keys(p.figures)))].sort();
-  const lines = (fits, title, note) => {
+  const lines = (fits, title, unit) => {
     const those = names.filter(fits);
     if (!those.length) return null;
     return {
-      title, note, height: 120,
+      title, unit, height: 120,
       lines: those.map((name, i) => ({
         name, values: data.points.map((p) => p.figures[name] ?? null),
         paint: "var(--series-" + (i % 8 + 1) + ")", main: name in limits || those.length === 1,
@@ -20,14 +21,26 @@ function panes() {
   const scored = data.points.some((p) => p.score !== null);
   return [
     scored ? {
-      title: "Score", note: "the largest statistic over its threshold; an alarm from 1 on", height: 130,
+      title: "Score", unit: "times the threshold", height: 130,
       lines: [{ name: "score", values: data.points.map((p) => p.score), paint: "var(--accent)", main: true, limit: 1 }],
     } : null,
-    lines((n) => n.endsWith(".s"), "s", "this tick alone, in standard deviations of quiet ticks"),
-    lines((n) => n.endsWith(".S"), "S", "what adds up over ticks"),
-    lines((n) => !/\.[sS]$/.test(n) && n in limits, "Other statistics", "that can raise the alarm"),
-    { title: "Events", note: "messages joined with what their recipients did", height: 54, bars: data.points.map((p) => p.events) },
+    lines((n) => !/\.[sS]$/.test(n) && n in limits, "What raises the alarm", "log likelihood ratio"),
+    lines((n) => n.endsWith(".s"), "This tick alone (s)", "standard deviations"),
+    lines((n) => n.endsWith(".S"), "Adding up (S)", "standard deviations"),
+    { title: "Events", unit: "in a tick", height: 54, bars: data.points.map((p) => p.events) },
+    data.wrong.length ? { title: "Believing something wrong", unit: "firms", height: 54, bars: data.points.map((p) => wrongAt(p.tick)) } : null,
   ].filter(Boolean);
+}
+
+// How many firms believe something wrong at the end of a tick.
+function wrongAt(tick) {
+  const end = (tick + 1) * data.tick_minutes;
+  let count = 0;
+  for (const [minute, firms] of data.wrong) {
+    if (minute >= end) break;
+    count = firms;
+  }
+  return count;
 }
 
 function placeOf(tick) {
@@ -42,18 +55,23 @@ class Signals {
     this.spoken = el("p", { class: "unseen", "aria-live": "polite" });
     this.panes = panes();
     this.cursor = null;
-    this.node = el("figure", { class: "chart" }, this.keys(), this.plot, this.spoken, this.numbers());
+    this.node = el("figure", { class: "chart" }, this.keys(), this.plot, this.spoken, signalTerms(), this.numbers());
   }
 
+  // A line for each pane of several lines, whose colours begin anew in each; then the marks.
   keys() {
-    const named = this.panes.flatMap((p) => (p.lines || []).filter(() => p.lines.length > 1));
     const key = (paint, text, dashed) => el("span", {}, el("span", { class: "key" + (dashed ? " dashed" : ""), style: { "--paint": paint } }), text);
-    return el("p", { class: "keys" },
-      named.map((l) => key(l.paint, l.name)),
-      data.calibration ? key("var(--bad)", "threshold", true) : null,
-      data.truths.length ? key("var(--good)", "what was done") : null,
-      data.alerts.length ? [key("var(--accent)", "onset, as estimated", true), key("var(--bad)", "alert")] : null,
-      data.measures.length ? key("var(--bridge)", "measures in force") : null);
+    const area = (kind, text) => el("span", {}, el("span", { class: "area " + kind }), text);
+    const several = this.panes.filter((p) => p.lines && p.lines.length > 1);
+    return el("div", {},
+      several.map((p) => el("p", { class: "keys" }, el("span", { class: "of" }, p.title), p.lines.map((l) => key(l.paint, l.name)))),
+      el("p", { class: "keys" }, el("span", { class: "of" }, "Marks"),
+        data.calibration ? key("var(--bad)", "threshold (of several: in its line's colour)", true) : null,
+        data.truths.length ? key("var(--good)", "what was done") : null,
+        data.alerts.length ? [key("var(--accent)", "onset, as estimated", true), key("var(--bad)", "alert")] : null,
+        data.points.some((p) => p.flags.includes("warm_up")) ? area("warm", "warm-up: no alarm yet") : null,
+        data.points.some((p) => p.alarm) ? area("alarmed", "a cascade is going on") : null,
+        data.measures.length ? key("var(--bridge)", "measure in force") : null));
   }
 
   draw() {
@@ -73,7 +91,7 @@ class Signals {
       top += pane.height + PANE.gap;
     }
     const bottom = top - PANE.gap;
-    const laneTop = bottom + 30;
+    const laneTop = bottom + AXIS + 12;
     const height = laneTop + (lanes.length ? lanes.length * 15 + 12 : 0);
     const root = svg("svg", {
       width, height, viewBox: "0 0 " + width + " " + height, tabindex: "0", role: "img",
@@ -82,8 +100,10 @@ class Signals {
     this.scale = { x, top: 40, bottom };
     this.bands(root, x, bottom);
     this.days(root, x, bottom);
+    root.append(svg("text", { class: "tick", x: (from + to) / 2, y: bottom + AXIS - 2, "text-anchor": "middle" }, width > 560 ? "day of the run; ticks in which nobody talks are left out" : "day of the run"));
     this.panes.forEach((pane) => this.pane(root, pane, x, from, to));
     this.markers(root, x, bottom, to);
+    this.panes.forEach((pane) => this.heading(root, pane, from));
     lanes.forEach((lane, i) => this.lane(root, lane, laneTop + i * 15, x, from));
     this.guide = svg("g", { class: "guide" });
     root.append(this.guide);
@@ -103,7 +123,7 @@ class Signals {
           const left = x(open), right = x(Math.max(open, i - 1));
           root.append(svg("rect", { class: kind, x: left, y: 40, width: Math.max(2, right - left), height: bottom - 40 },
             svg("title", {}, text)));
-          if (kind === "warm" && right - left > 150) root.append(svg("text", { class: "tick", x: left + 8, y: this.panes[0].top + this.panes[0].height / 2 }, text));
+          if (kind === "warm" && right - left > 150) root.append(svg("text", { class: "tick", x: left + 8, y: this.panes[0].top + this.panes[0].height * 0.8 }, text));
           open = null;
         }
       }
@@ -139,8 +159,6 @@ class Signals {
     const low = Math.min(0, ...values);
     const y = (v) => bottom - ((v - low) / (high - low || 1)) * height;
     pane.y = (v) => y(Math.min(high, Math.max(low, v)));
-    root.append(svg("text", { class: "pane-title", x: from, y: top - 8 }, pane.title,
-      svg("tspan", { class: "tick", dx: 8, style: { fill: "var(--soft)", "font-weight": "400" } }, this.width > 560 ? pane.note : "")));
     for (const v of round(low, high, height / 30)) {
       root.append(svg("line", { class: v === 0 ? "axis" : "grid", x1: from, x2: to, y1: y(v), y2: y(v) }),
         svg("text", { class: "tick", x: from - 7, y: y(v) + 4, "text-anchor": "end" }, number(v, Number.isInteger(v) ? 0 : 1)));
@@ -158,8 +176,16 @@ class Signals {
         open = true;
       });
       root.append(svg("path", { class: "line" + (line.main ? "" : " faint"), d: path, "stroke-width": line.main ? 2 : 1.3, style: { "--paint": line.paint } }));
-      if (line.limit !== null) root.append(svg("line", { class: "threshold", x1: from, x2: to, y1: y(line.limit), y2: y(line.limit) }, svg("title", {}, "threshold of " + line.name + ": " + figure(line.limit))));
+      if (line.limit !== null) root.append(svg("line", {
+        class: "threshold", x1: from, x2: to, y1: y(line.limit), y2: y(line.limit), style: pane.lines.length > 1 ? { stroke: line.paint } : {},
+      }, svg("title", {}, "threshold of " + line.name + ": " + figure(line.limit))));
     }
+  }
+
+  // Over all marks, so that they can be read.
+  heading(root, pane, from) {
+    root.append(svg("text", { class: "pane-title", x: from, y: pane.top - 8 }, pane.title,
+      svg("tspan", { class: "tick", dx: 8, style: { fill: "var(--soft)", "font-weight": "400" } }, pane.unit)));
   }
 
   // What happened when: names above the panes, pushed into a second line where they would touch.
@@ -236,10 +262,11 @@ class Signals {
         if (v !== null) this.guide.append(svg("circle", { cx: x(index), cy: pane.y(v), r: 3.5, style: { fill: line.paint } }));
       }
     }
-    const rows = [["score", p.score], ...Object.entries(p.figures), ["events", p.events]]
+    const rows = [["score", p.score], ...Object.entries(p.figures), ["events", p.events],
+      ...(data.wrong.length ? [["believing something wrong", wrongAt(p.tick)]] : [])]
       .filter(([, v]) => v !== null && v !== undefined);
     this.tip.replaceChildren(el("strong", {}, tickTime(p.tick)),
-      el("table", {}, el("tbody", {}, rows.map(([name, v]) => el("tr", {}, el("td", {}, name), el("td", {}, name === "events" ? number(v) : figure(v)))))),
+      el("table", {}, el("tbody", {}, rows.map(([name, v]) => el("tr", {}, el("td", {}, name), el("td", {}, name === "events" || name.startsWith("believing") ? number(v) : figure(v)))))),
       p.flags.length ? el("div", {}, p.flags.map(words).join(", ")) : null);
     [...this.tip.childNodes].forEach((n) => { if (n.textContent === "null") n.remove(); });
     const wide = this.tip.offsetWidth;

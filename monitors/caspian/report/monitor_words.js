@@ -7,6 +7,11 @@ function tickTime(tick) {
   return clock(tick * data.tick_minutes);
 }
 
+// When what a tick has shown is known: at its end.
+function tickEnd(tick) {
+  return clock((tick + 1) * data.tick_minutes);
+}
+
 function figure(value) {
   if (value === null || value === undefined) return NOTHING;
   const size = Math.abs(value);
@@ -44,7 +49,7 @@ function summary() {
     const what = words(v.truth.kind) + " of " + clock(v.truth.onset);
     if (v.outcome === "detected") {
       return "The " + what + " was detected after " + counted(v.delay, "tick", "ticks") + " with traffic, "
-        + "at " + tickTime(alertOf(v.alert).report.alert_tick) + ".";
+        + "at " + tickEnd(alertOf(v.alert).report.alert_tick) + ".";
     }
     if (v.outcome === "missed") return "The " + what + " was missed.";
     if (v.outcome === "false alarm") return "The " + what + " is benign and raised a false alarm.";

@@ -22,6 +22,7 @@ _OWN: Final = "monitors.caspian.report"
 SCRIPTS: Final = (
     (_RUNS, "report_format.js"),
     (_OWN, "monitor_words.js"),
+    (_OWN, "monitor_terms.js"),
     (_OWN, "monitor_signals.js"),
     (_OWN, "monitor_graph.js"),
     (_OWN, "monitor_alerts.js"),

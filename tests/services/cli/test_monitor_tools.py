@@ -199,7 +199,9 @@ def test_the_report_is_a_page_in_the_run_s_folder(hanse, monkeypatch):
     played(Path("runs/rumour"), alarmed(monitor=None))
     outcome = hanse("monitor", "report", "rumour")
     assert (outcome.code, outcome.out) == (0, "runs/rumour/monitor.html\n")
-    assert "price_rumour" in Path("runs/rumour/monitor.html").read_text()
+    page = Path("runs/rumour/monitor.html").read_text()
+    assert "price_rumour" in page
+    assert "firms believing something wrong: " in page
     assert opened == []
     document = hanse(
         "monitor", "report", "rumour", "--out", "page.html", "--open", "--json"

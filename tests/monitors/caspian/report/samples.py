@@ -121,6 +121,8 @@ def monitoring(**changes: Any) -> Monitoring:
             Edge(source="cafe", target="shop"),
         ],
         "truths": (truth(),),
+        "wrong": ((56 * 60, 2), (60 * 60, 3), (62 * 60, 0)),
+        "recovery": ("firms believing something wrong: none of 4 at the end",),
         "dropped": {"no JSON object": 3},
         "passed_over": {"unanswered": 4},
     }

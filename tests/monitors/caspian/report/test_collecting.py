@@ -127,6 +127,14 @@ def test_what_was_done_to_the_run_is_shown(tmp_path):
     )
 
 
+def test_whether_firms_have_recovered_is_handed_on(tmp_path):
+    run = written(tmp_path / "run")
+    shown = collect(
+        run, mesh("farm", "mill"), [], wrong=[(500, 2), (900, 0)], recovery=["they have"]
+    )
+    assert (shown.wrong, shown.recovery) == (((500, 2), (900, 0)), ("they have",))
+
+
 def test_of_a_large_graph_the_edges_of_alerts_and_the_busiest_are_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(collecting, "MOST_EDGES", 2)
     log = Log()

@@ -6,7 +6,7 @@ import pytest
 from monitors.caspian.report import render, write_page
 from monitors.caspian.report.data import Alert, Node
 from services.errors import HanseError
-from tests.browser import look_at, needs_browser
+from tests.browser import browser, look_at, needs_browser
 from tests.monitors.caspian.report.samples import monitoring, report
 
 EVIL = "</script><script>alert(1)</script><b>"
@@ -88,6 +88,68 @@ class TestInABrowser:
         assert "farm quarantine all day 2, 13:40 day 2, 22:00 by itself cascade-1" in text
         assert "no JSON object 3" in text
         assert "unanswered 4" in text
+
+    def test_it_says_whether_the_firms_have_recovered(self, view):
+        assert "Firms believing something wrong: none of 4 at the end." in view.text()
+
+    def test_an_alert_is_known_at_the_end_of_its_tick_as_the_log_has_it(self, view):
+        assert report().alert_tick == 2 * 24 + 12
+        assert "Alert at day 2, 13:00, 1.25 times the threshold" in view.text()
+
+    @pytest.mark.parametrize(
+        "word",
+        [
+            *("tick", "event", "score", "threshold", "warm-up", "onset", "alert", "s and S"),
+            *("origin", "bridge", "amplifier", "excess", "spine", "score of a suspect", "end"),
+        ],
+    )
+    def test_the_words_of_charts_and_tables_are_explained(self, view, word):
+        assert f"<dt>{word}</dt><dd>" in view.document
+
+    def test_every_pane_has_a_unit_and_the_axis_of_time_says_what_it_counts(self, view):
+        text = view.text()
+        for pane in (
+            "Score times the threshold",
+            "This tick alone (s) standard deviations",
+            "Adding up (S) standard deviations",
+            "Events in a tick",
+            "Believing something wrong firms",
+        ):
+            assert pane in text
+        assert "day of the run; ticks in which nobody talks are left out" in text
+
+    def test_the_legend_has_all_marks(self, view):
+        text = view.text()
+        for mark in (
+            "threshold (of several: in its line's colour)",
+            "warm-up: no alarm yet",
+            "a cascade is going on",
+            "measure in force",
+            "can reach",
+            "touched",
+        ):
+            assert mark in text
+
+    def test_on_a_narrow_page_towns_stand_in_a_column_and_nothing_is_cut_off(self, tmp_path):
+        page = write_page(tmp_path / "monitor.html", monitoring())
+        with browser(tmp_path / "profile") as tab:
+            for width, columns in ((420, 1), (1200, 0)):
+                tab.size(width)
+                tab.open(
+                    page.as_uri(),
+                    "document.documentElement && document.documentElement.dataset.ready === 'yes'",
+                )
+                assert tab.ask("document.querySelectorAll('.web.column').length") == columns
+                assert tab.ask("document.documentElement.scrollWidth") <= width
+                names = tab.ask(
+                    "[...document.querySelectorAll('.web .name, .web .truth-name')].map((n) =>"
+                    " { const b = n.getBoundingClientRect(); return [b.left, b.right]; })"
+                )
+                assert len(names) >= 4
+                assert all(left >= 0 and right <= width for left, right in names)
+            tab.size(420)
+            tab.wait_for("document.querySelector('.web.column')")
+            assert tab.complaints == []
 
     @pytest.mark.parametrize(
         ("changes", "says"),
