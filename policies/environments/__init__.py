@@ -11,8 +11,8 @@ policy learns by the rules by which actors act. In the order of reading:
 - `leagues`, `seeds`, `seat`: which league, which seed, and one firm of it as a learner has it
 - `firm_env`, `league_game`, `league_env`, `parallel_env`: gymnasium, RLlib, PettingZoo around it
 - `variants`: the same levers as `Discrete` or `Box`
-- `convention`, `intent`, `drift`, `exposed_signal`, `corruption`: wrappers for any environment with a
-  vector reward; `multi_objective` makes such a one of mo-gymnasium's
+- `convention`, `intent`, `drift`, `exposed_signal`, `corruption`: wrappers for whatever has vector
+  rewards; `multi_objective` makes such an environment of mo-gymnasium's
 - `tradeoff_desk`: a small task whose objective drifts
 - `speed`: how many steps a second, and where the time goes
 

@@ -12,7 +12,7 @@ either; such commands are refused by the real town, and environments count them.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -127,6 +127,8 @@ class Mirror:
         for index in ("owed_by", "owed_to", "deals_of"):
             setattr(world, index, defaultdict(list, getattr(world, index)))
         market, production = Market(world), Production(world)
+        self.done: Counter[type[c.Command]] = Counter()
+        """How many commands of each kind have been carried out in the mirror."""
         self._handlers: dict[type[c.Command], Callable[[FirmState, Any], Any]] = {
             c.ProduceItem: production.produce,
             c.Roast: production.roast,
@@ -282,6 +284,7 @@ class Mirror:
             self._handlers[type(command)](self.firm, command)
         except Refusal:
             return False
+        self.done[type(command)] += 1
         return True
 
     def most(self, command: Callable[[int], c.Command], up_to: int) -> int:
