@@ -102,7 +102,7 @@ class TrainingConfig(ConfigModel):
     """A training."""
 
     format: Literal[1] = 1
-    name: str = "policy"
+    name: str = "roaster"
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
     environment: EnvironmentConfig = Field(default_factory=EnvironmentConfig)
     network: NetworkConfig = Field(default_factory=NetworkConfig)

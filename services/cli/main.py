@@ -15,6 +15,7 @@ import typer
 from services.cli import (
     branch,
     doctor,
+    evaluate,
     export,
     monitor,
     new,
@@ -25,6 +26,7 @@ from services.cli import (
     runs,
     sweep,
     trace,
+    train,
 )
 from services.cli.commands import add
 from services.cli.console import note, say
@@ -47,6 +49,8 @@ add(app, report.report, report.EXAMPLE)
 trace.register(app)
 monitor.register(app)
 add(app, sweep.sweep, sweep.EXAMPLE)
+add(app, train.train, train.EXAMPLE)
+add(app, evaluate.evaluate, evaluate.EXAMPLE)
 add(app, runs.runs, runs.EXAMPLE)
 add(app, export.export, export.EXAMPLE)
 add(app, new.new, new.EXAMPLE)

@@ -1,0 +1,59 @@
+"""The training file that `hanse new --training` writes: every key with its default."""
+
+from __future__ import annotations
+
+_TEMPLATE = """\
+# A training. Start it with:  hanse train {file}
+# A line that begins with '#' is a comment; what is left out has the default shown.
+
+format = 1                  # of this file; leave it
+name = "{name}"             # names the folder: trainings/<name>-seed<seed>
+seed = 1                    # one seed, one policy
+
+[environment]
+# run = "coffee.toml"       # the league, relative to this file; the standard one without
+firm = "roaster_A"          # which of its firms learns
+# strategies = {{ roaster_B = "repaired" }}   # others than the run file has, for other firms
+cadence = "day"             # how often it decides: day, or turn
+objectives = {{ profit = 1.0 }}   # weights that sum to 1, of: profit (hundreds of dollars),
+                            # service (0 to 1), waste (tens of dollars), liquidity (-1 to 0)
+cost = "stock_out"          # measured against the budget: stock_out, debt, overdraft, overdue
+budget = 0.5                # what the mean cost of a step may be, 0 to 1
+
+[network]
+hidden = [128, 128]         # widths of the hidden layers, of policy and value alike
+usual = 2.0                 # how much the untrained policy prefers what the scripted firm does
+
+[ppo]
+iterations = 150
+episodes = 16               # of an iteration; as many leagues run side by side
+epochs = 6
+minibatch = 240             # steps; an episode of the standard league has 90
+learning_rate = 0.001       # at the start; it falls linearly ...
+final_learning_rate = 0.0001   # ... to this
+discount = 0.99
+gae_lambda = 0.95
+clip = 0.2
+entropy = 0.003
+value_weight = 0.5
+gradient_norm = 0.5
+runners = 0                 # processes that play the episodes; 0: the trainer's own
+
+[chain]                     # churn reduction (arXiv 2409.04792)
+enabled = true
+beta = 0.1                  # its term beside the policy's loss
+
+[validation]                # chooses the policy that is kept
+every = 10                  # iterations
+seeds = [500, 507]          # the first and the last; seeds below 1000 are never learned from
+"""
+
+
+def training_template(name: str, file: str) -> str:
+    """The file's text.
+
+    Args:
+        name: Of the training.
+        file: As the user has typed it.
+    """
+    return _TEMPLATE.format(name=name, file=file)

@@ -1,0 +1,237 @@
+"""`hanse evaluate`: a trained policy against the scripted strategies, on equal seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from services.cli.console import Json, Quiet, dollars, note, say, say_json, say_table
+from services.errors import HanseError
+from services.strategy_lines import POLICY
+
+if TYPE_CHECKING:
+    from policies.training.artefact import Manifest
+    from services.cli.comparison import Sweep
+    from services.cli.statistics import Estimate
+    from services.config import RunConfig
+
+RIVALS = {
+    "roaster": ("scripted", "repaired", "heuristic", "passive"),
+    "farmer": ("scripted", "passive"),
+    "retailer": ("scripted", "passive"),
+}
+"""The strategies that come with Hanse for a role, and need nothing else in the league."""
+EXAMPLE = """Examples:
+
+  hanse evaluate trainings/roaster-seed1/policy
+
+  hanse evaluate POLICY --set firms.roaster_B.strategy=repaired
+      against another opponent than in training
+
+  hanse evaluate POLICY --set economy.loss_probability=0.2 --seeds 100-139
+      in rougher times; seeds below 1000 are never trained on
+
+Exit codes: 0 done, 2 bad input, 4 with --must-win: it does not beat all of them.
+"""
+
+
+def evaluate(
+    policy: Annotated[
+        Path, typer.Argument(metavar="POLICY", help="The folder of a trained policy.")
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Option("--run", metavar="FILE", help="A run file; by default that of the training."),
+    ] = None,
+    firm: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose place it takes; as in training.")
+    ] = None,
+    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 100-119.")] = "100-119",
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Strategies, as scripted,repaired; by default all."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the runs go (runs/<name>-evaluation-...)."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at the same time (one for each processor).")
+    ] = None,
+    must_win: Annotated[
+        bool,
+        typer.Option("--must-win", help="Exit with 4 unless it beats each: interval above 0."),
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play whole leagues with the policy, and with each strategy in its place, on equal seeds.
+
+    The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
+    can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
+    same command.
+    """
+    from policies.training.artefact import read_manifest
+    from services.cli.seeds import parse_seeds
+
+    manifest = read_manifest(policy)
+    config, name = _league(manifest, file, firm, settings or [])
+    chosen = parse_seeds(seeds)
+    rivals = _rivals(manifest, against)
+    # Checked whole before the first league is played.
+    seats = {strategy: _seated(config, name, strategy) for strategy in rivals}
+    place = f"{POLICY}{policy.absolute().as_posix()}"
+    seats = {place: _seated(config, name, place), **seats}
+    folder = out or Path("runs") / f"{config.name}-evaluation-{_digest(policy, config, name)}"
+    found = {
+        strategy: _play(seat, chosen, folder, strategy, workers, quiet)
+        for strategy, seat in seats.items()
+    }
+    _tell(found, name, place, manifest, folder, must_win, as_json)
+
+
+def _league(
+    manifest: Manifest, file: Path | None, firm: str | None, settings: list[str]
+) -> tuple[RunConfig, str]:
+    from policies.environments.leagues import as_config, with_strategies
+    from policies.training.settings import EnvironmentConfig
+    from services.config import apply_settings, load
+
+    trained = EnvironmentConfig.model_validate(manifest.training["environment"])
+    if file is None:
+        config = with_strategies(as_config(trained.run), trained.strategies)
+    else:
+        config = load(file)
+    name = firm or trained.firm
+    if any(setting.partition("=")[0].strip() == "seed" for setting in settings):
+        raise HanseError("--set seed: an evaluation has many seeds; use --seeds")
+    return apply_settings(config, settings), name
+
+
+def _rivals(manifest: Manifest, against: str | None) -> tuple[str, ...]:
+    if against is None:
+        return RIVALS[manifest.role]
+    return tuple(dict.fromkeys(part.strip() for part in against.split(",") if part.strip()))
+
+
+def _seated(config: RunConfig, firm: str, strategy: str) -> RunConfig:
+    from actors.cast import Cast
+    from policies.environments.leagues import with_strategies
+
+    seated = with_strategies(config, {firm: strategy})
+    cast = Cast(seated, "evaluate")
+    cast.check()
+    for human in cast.needs_terminal():
+        raise HanseError(f"evaluate: {human} is played by a human; choose another strategy for it")
+    return seated
+
+
+def _digest(policy: Path, config: RunConfig, firm: str) -> str:
+    import json
+
+    weights = json.loads((policy / "manifest.json").read_bytes())["weights_sha256"]
+    text = json.dumps([weights, config.dump(), firm], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _play(
+    config: RunConfig,
+    seeds: list[int],
+    folder: Path,
+    strategy: str,
+    workers: int | None,
+    quiet: bool,
+) -> Sweep:
+    from services.cli.replicas import run_replicas
+
+    short = _short(strategy)
+    if not quiet:
+        note(f"{short}: {len(seeds)} leagues")
+    sweep = run_replicas(config, seeds, folder / short, workers, show=not quiet)
+    if sweep.failures:
+        seed, message = next(iter(sweep.failures.items()))
+        raise HanseError(f"{len(sweep.failures)} leagues failed; seed {seed}: {message}")
+    return sweep
+
+
+def _short(strategy: str) -> str:
+    return "policy" if strategy.startswith(POLICY) else strategy.replace("/", "_").replace(":", "_")
+
+
+def _tell(
+    found: dict[str, Sweep],
+    firm: str,
+    policy: str,
+    manifest: Manifest,
+    folder: Path,
+    must_win: bool,
+    as_json: bool,
+) -> None:
+    from services.cli.statistics import estimate, paired
+
+    incomes = {strategy: sweep.net_income()[firm] for strategy, sweep in found.items()}
+    means = {strategy: estimate(list(values.values())) for strategy, values in incomes.items()}
+    differences = {
+        strategy: difference
+        for strategy, values in incomes.items()
+        if strategy != policy and (difference := paired(incomes[policy], values)) is not None
+    }
+    won = all(d.excludes_zero and d.mean > 0 for d in differences.values())
+    if as_json:
+        say_json(
+            {
+                "policy": policy.removeprefix(POLICY),
+                "firm": firm,
+                "folder": str(folder),
+                "net_income": {
+                    _short(s): {**_numbers(means[s]), "by_seed": incomes[s]} for s in found
+                },
+                "policy_minus": {s: _numbers(d) for s, d in differences.items()},
+                "beats_all": won,
+            }
+        )
+    else:
+        rows = []
+        for strategy, mean in means.items():
+            difference = differences.get(strategy)
+            cells = ["", "", ""]
+            if difference is not None:
+                verdict = (
+                    ""
+                    if not difference.excludes_zero
+                    else ("better" if difference.mean > 0 else "worse")
+                )
+                cells = [dollars(difference.mean), dollars(difference.half_width), verdict]
+            rows.append(
+                [_short(strategy), str(mean.count), dollars(mean.mean), dollars(mean.half_width),
+                 dollars(mean.low), dollars(mean.high), *cells]
+            )  # fmt: skip
+        say_table(
+            ["strategy", ">seeds", ">net income $", ">± 95 %", ">lowest", ">highest",
+             ">policy less this $", ">± 95 %", "policy is"],
+            rows,
+            title=f"{firm} by policy {manifest.name!r} (iteration {manifest.iteration}),"
+            " and by others in its place",
+        )  # fmt: skip
+        say(f"runs {folder}")
+    if must_win and not won:
+        raise typer.Exit(4)
+
+
+def _numbers(numbers: Estimate) -> dict[str, Any]:
+    return {
+        "count": numbers.count,
+        "mean": numbers.mean,
+        "half_width": numbers.half_width,
+        "lowest": numbers.low,
+        "highest": numbers.high,
+    }
