@@ -70,12 +70,15 @@ def branch(
 def _make(parent: Run, day: int, folder: Path, settings: list[str]) -> None:
     from actors.branching import check_branch, refit
     from actors.strategies.fingerprint import fingerprints
+    from services.cli.calibrations import check_calibration
     from services.cli.session import check_strategies, warn_of_changes
     from services.config import RunConfig, apply_settings
     from services.runs import branch as branch_run
 
     before = RunConfig.parse(parent.manifest.config, str(parent.folder / "manifest.json"))
-    after = apply_settings(before, settings) if settings else before
+    after = before
+    if settings:
+        after = apply_settings(before, settings, check_calibration=check_calibration)
     checked = check_strategies(after, "--set" if settings else str(parent.folder))
     if settings:
         check_branch(before, after, day)

@@ -69,11 +69,13 @@ def run(
     Without FILE it runs 90 days of six coffee firms, scripted and heuristic. Options override
     what the file says. A run that is stopped with Ctrl-C or by a crash goes on with `hanse resume`.
     """
+    from services.cli.calibrations import check_calibration, warn_of_size
     from services.cli.folders import new_folder
     from services.cli.session import announce_ray, check_strategies, play
     from services.config import load, standard
 
-    config = (standard() if file is None else load(file)).with_overrides(
+    config = standard() if file is None else load(file, check_calibration=check_calibration)
+    config = config.with_overrides(
         source="command line",
         seed=seed,
         days=days,
@@ -82,6 +84,7 @@ def run(
         hosts=hosts,
     )
     checked = check_strategies(config, "standard league" if file is None else str(file))
+    warn_of_size(config)
     with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
         from actors.league import League
         from actors.tracing import Telemetry

@@ -91,13 +91,16 @@ def sweep(
 
 def _configuration(file: Path | None, settings: list[str]) -> RunConfig:
     from actors.cast import Cast
+    from services.cli.calibrations import check_calibration, warn_of_size
     from services.config import apply_settings, load, standard
 
     if any(setting.partition("=")[0].strip() == "seed" for setting in settings):
         raise HanseError("--set seed: a sweep has many seeds; use --seeds")
-    config = apply_settings(standard() if file is None else load(file), settings)
+    config = standard() if file is None else load(file, check_calibration=check_calibration)
+    config = apply_settings(config, settings, check_calibration=check_calibration)
     cast = Cast(config, "standard league" if file is None else str(file))
     cast.check()
+    warn_of_size(config)
     for firm in cast.needs_terminal():
         raise HanseError(
             f"sweep: {firm} is played by a human; let another strategy play: "

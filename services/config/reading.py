@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,21 @@ def standard() -> RunConfig:
     return RunConfig()
 
 
-def load(path: Path | str, *, calibrated: bool = True) -> RunConfig:
+CalibrationCheck = Callable[[dict[str, Any], str], object]
+"""Refuses the contents of a calibration's file, whose name is given for the error."""
+
+
+def load(
+    path: Path | str, *, calibrated: bool = True, check_calibration: CalibrationCheck | None = None
+) -> RunConfig:
     """Read and check a run file.
 
     Args:
         path: The file.
         calibrated: Whether the calibration that it names is read, too; it may still have to be
             made.
+        check_calibration: Looks into the calibration that it names, while the file's name is known;
+            without it what is wrong in there is found when the monitor is made.
 
     Raises:
         HanseError: one line with the file, the key and what is allowed.
@@ -34,7 +43,8 @@ def load(path: Path | str, *, calibrated: bool = True) -> RunConfig:
     _refuse_newer_format(values, path)
     if not calibrated and isinstance(values.get("monitor"), dict):
         values["monitor"].pop("calibration", None)
-    return RunConfig.parse(with_whole_paths(values, path.absolute().parent), str(path))
+    whole = with_whole_paths(values, path.absolute().parent, check_calibration)
+    return RunConfig.parse(whole, str(path))
 
 
 def read_toml(path: Path, kind: str = "a run file") -> dict[str, Any]:
@@ -84,7 +94,9 @@ def _refuse_newer_format(values: dict[str, Any], path: Path) -> None:
         )
 
 
-def with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+def with_whole_paths(
+    values: dict[str, Any], folder: Path, check_calibration: CalibrationCheck | None = None
+) -> dict[str, Any]:
     """`mine.py:Mine` is meant relative to the run file; a resumed run may start somewhere else."""
 
     def whole(table: Any, key: str = "strategy") -> Any:
@@ -107,12 +119,12 @@ def with_whole_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     if isinstance(monitor, dict) and isinstance(monitor.get("calibration"), str):
         changed["monitor"] = {
             **monitor,
-            "calibration": _calibration(monitor["calibration"], folder),
+            "calibration": _calibration(monitor["calibration"], folder, check_calibration),
         }
     return changed
 
 
-def _calibration(name: str, folder: Path) -> Any:
+def _calibration(name: str, folder: Path, check: CalibrationCheck | None) -> Any:
     """What a calibration's file holds: a run keeps it, as its alarms depend on it."""
     if name == "standard":
         return name
@@ -131,4 +143,6 @@ def _calibration(name: str, folder: Path) -> Any:
             f"{path}: monitor.calibration: is not a calibration; write one with:"
             f" hanse monitor calibrate FILE --out {name}"
         )
+    if check is not None:
+        check(held, str(path))
     return held

@@ -9,17 +9,27 @@ from typing import Any
 
 from services.config.models import RunConfig
 from services.config.problems import unknown
-from services.config.reading import with_whole_paths
+from services.config.reading import CalibrationCheck, with_whole_paths
 from services.errors import HanseError
 
 
-def apply_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
+def apply_settings(
+    config: RunConfig,
+    settings: Iterable[str],
+    *,
+    check_calibration: CalibrationCheck | None = None,
+) -> RunConfig:
     """The configuration with each `key.path=value` set; members of lists go by their names.
 
         apply_settings(config, ["economy.loss_probability=0.1", "firms.roaster_A.strategy=passive"])
 
     A value is read as TOML, and taken as text when it is not TOML, so quotes may be left out. A
-    strategy's `path.py:Class` is meant relative to the working directory.
+    strategy's `path.py:Class` and a calibration's file are meant relative to the working directory.
+
+    Args:
+        config: The configuration.
+        settings: The settings.
+        check_calibration: As for :func:`~services.config.reading.load`.
     """
     values = config.dump()
     for setting in settings:
@@ -30,7 +40,7 @@ def apply_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
                 f"--set {setting}: is not a setting; allowed: key=value, such as days=30"
             )
         _put(values, path, _value(text.strip()), setting)
-    return RunConfig.parse(with_whole_paths(values, Path.cwd()), "--set")
+    return RunConfig.parse(with_whole_paths(values, Path.cwd(), check_calibration), "--set")
 
 
 def _path(key: str) -> list[str]:

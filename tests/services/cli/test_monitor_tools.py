@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from actors.studies.detecting import Detection, Seen
+from actors.watchers import standard_calibrations
 from monitors.bace.graph import InfluenceGraph
 from monitors.caspian.calibration import Calibration
 from monitors.caspian.settings import Settings
@@ -118,6 +119,68 @@ def test_a_league_that_does_not_talk_has_nothing_to_calibrate_on(hanse):
         "monitor", "calibrate", "silent.toml", "--segments", 19, "--processes", 1, "--quiet"
     ).refusal
     assert "hours with talk" in refusal
+
+
+def damaged(**changes: Any) -> None:
+    """A calibration that is whole but for some of what it holds."""
+    calibration(None, 160).save(Path("mine.json"))
+    held = json.loads(Path("mine.json").read_text()) | changes
+    Path("mine.json").write_text(json.dumps(held))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"thresholds": {"q1.s": -3}}, "is damaged: thresholds.q1.s: Input should be greater th"),
+        ({"thresholds": {"q1.s": "high"}}, "is damaged: thresholds.q1.s: Input should be a vali"),
+        ({"level": 5}, "is damaged: level: Input should be less than 1"),
+        ({"version": 7}, "is of version 7, not 1"),
+        ({"segments": 3}, "is damaged: its id does not fit its contents"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_what_is_wrong_in_a_calibration_s_file_names_the_file_the_key_and_the_remedy(
+    hanse, working_directory, command, changes, line
+):
+    damaged(**changes)
+    Path("talk.toml").write_text(RUN_FILE.replace("not-made-yet.json", "mine.json"))
+    file = working_directory / "mine.json"
+    refusal = hanse(command, "talk.toml").refusal
+    assert refusal.startswith(f"hanse: {file} {line}")
+    assert refusal.endswith(f"; make it anew: hanse monitor calibrate FILE --out {file}")
+    assert not Path("runs").exists()
+
+
+def test_a_statistic_that_no_monitor_has_is_named_with_its_file(hanse, working_directory):
+    made = calibration(None, 160)
+    other = made.model_copy(update={"thresholds": {**made.thresholds, "q9.s": 1.0}})
+    other.save(Path("mine.json"))
+    Path("talk.toml").write_text(RUN_FILE.replace("not-made-yet.json", "mine.json"))
+    refusal = hanse("run", "talk.toml").refusal
+    assert refusal.startswith(
+        f"hanse: {working_directory / 'mine.json'}: thresholds.q9.s: 'q9.s' is not a known"
+    )
+
+
+def test_the_file_of_a_setting_is_looked_into_as_well(hanse, working_directory):
+    damaged(level=5)
+    Path("talk.toml").write_text(RUN_FILE.replace("not-made-yet.json", "standard"))
+    refusal = hanse("sweep", "talk.toml", "--set", "monitor.calibration=mine.json").refusal
+    assert refusal.startswith(f"hanse: {working_directory / 'mine.json'} is damaged: level: ")
+
+
+def test_a_league_of_another_size_than_the_standard_calibrations_is_told_so_in_one_line(hanse):
+    standard = RUN_FILE.replace("not-made-yet.json", "standard")
+    Path("talk.toml").write_text(standard.replace("firms = 6", "firms = 9"))
+    told = hanse("run", "talk.toml", "--days", 1, "--quiet").err.splitlines()
+    *sizes, last = map(str, sorted(standard_calibrations()))
+    assert [line for line in told if "calibration" in line] == [
+        f'calibration = "standard" was made with {", ".join(sizes)} and {last} firms, and this'
+        " league has 9: how often it alarms falsely is not known; make one of its own: hanse"
+        " monitor calibrate"
+    ]
+    Path("talk.toml").write_text(standard)
+    assert "calibration" not in hanse("run", "talk.toml", "--days", 1, "--quiet").err
 
 
 # ---- bench ---------------------------------------------------------------------------------------
