@@ -245,22 +245,19 @@ class ActionLayout:
         return round(anchor(self.catalogue, item), 2)
 
     def _mask_buying(self, item: str, mirror: Mirror, mask: NDArray[np.bool_], only: Any) -> None:
-        place = self._places[f"position.{item}"]
+        """A position is a standing order: what is not on offer yet may be when the firm bids."""
         offered = cheapest(mirror, item)
-        possible = bool(offered) and mirror.admits(
+        full = mirror.position(item) >= max(_POSITIONS[item])
+        refused = bool(offered) and not mirror.admits(
             c.MakeOffer.trusted(
                 listing_id=offered[0].id, offered_price=offered[0].asking_price, qty=1
             )
         )
-        position = mirror.position(item)
-        if not possible:
-            # Not even a full stock would be a command: level 0, and nothing to bid.
-            mask[place.start + 1 : place.stop] = False
+        if full or refused:
             only(f"bid.{item}")
             only(f"limit.{item}")
-        elif position >= max(_POSITIONS[item]):
-            only(f"bid.{item}")
-            only(f"limit.{item}")
+        if refused:
+            only(f"position.{item}")
 
     def _mask_growing(self, mirror: Mirror, mask: NDArray[np.bool_]) -> None:
         for item in SELLS[self.role]:

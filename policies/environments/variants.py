@@ -24,7 +24,7 @@ class OneLever(gymnasium.Wrapper[Any, Any, Any, Any]):
     """A discrete action: leave the levers as they are (0), or set one of them to one of its levels.
 
     The levers keep their levels from step to step and begin at the usual ones. ``action_mask`` has
-    an entry for each choice. Where a kept level is not legal, level 0 takes its place for the step.
+    an entry for each choice. A kept level that is not legal for a time has no effect.
 
     Args:
         env: A :class:`~policies.environments.firm_env.CoffeeFirmEnv`, also a wrapped one.
@@ -60,10 +60,7 @@ class OneLever(gymnasium.Wrapper[Any, Any, Any, Any]):
         if choice:
             head = int(np.searchsorted(self._first, choice - 1, side="right")) - 1
             self.levels[head] = choice - 1 - self._first[head]
-        legal = self._legal[self._first + self.levels]
-        observation, reward, terminated, truncated, info = self.env.step(
-            np.where(legal, self.levels, 0)
-        )
+        observation, reward, terminated, truncated, info = self.env.step(self.levels.copy())
         return observation, float(reward), terminated, truncated, self._told(info)
 
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:

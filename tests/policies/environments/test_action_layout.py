@@ -79,12 +79,19 @@ def test_a_farmer_grows_no_more_than_its_store_can_take() -> None:
     assert mask[f"grow.{GREEN}"] == [True, True, True, False, False]  # 0, 8, 15, 22, 30 kg
 
 
-def test_with_nothing_on_offer_there_is_nothing_to_bid() -> None:
-    mirror = mirror_at("retailer", 12)
+def test_a_position_is_a_standing_order_that_needs_no_listing_yet() -> None:
+    mirror = mirror_at("retailer")
     mirror.see(())
     mask = _mask("retailer", mirror)
-    assert mask[f"position.{ROASTED}"] == [True] + [False] * 6
+    assert all(mask[f"position.{ROASTED}"]) and all(mask[f"bid.{ROASTED}"])
+
+
+def test_a_firm_that_has_all_it_could_order_has_nothing_to_bid() -> None:
+    mirror = mirror_at("retailer")
+    mirror.firm.incoming[ROASTED] = 75
+    mask = _mask("retailer", mirror)
     assert mask[f"bid.{ROASTED}"] == [True] + [False] * 3
+    assert mask[f"limit.{ROASTED}"] == [True] + [False] * 7
 
 
 @settings(max_examples=40, deadline=None)
