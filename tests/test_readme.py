@@ -109,8 +109,8 @@ def test_the_readmes_traces_are_those_of_the_standard_run(tmp_path: Path) -> Non
 
 def test_the_watched_league_is_attacked_contained_and_verified_as_it_says(tmp_path: Path) -> None:
     (tmp_path / "watched.toml").write_text(block("toml", "[containment]"))
-    for command in ("run watched.toml", "monitor verify"):
-        shown = block("console", f"hanse {command}")
+    for command in ("run watched.toml", "monitor verify", "why quarantine-1"):
+        shown = block("console", command)
         words = next(x for x in shown.splitlines() if command in x).split()[2:]
         done = hanse(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
