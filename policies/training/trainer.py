@@ -165,6 +165,10 @@ class Trainer:
         for _, optimiser in self._learner.get_optimizers_for_module(DEFAULT_MODULE_ID):
             for group in optimiser.param_groups:
                 group["lr"] = rate
+        # The network of one step ago is in no checkpoint: the first step of each iteration, resumed
+        # or not, has none to be compared with.
+        for chain in getattr(self._learner, "chains", {}).values():
+            chain.reference.drop()
         self._runners.foreach_env_runner(lambda runner: runner.begin(config.seed, iteration))
         seed_everything("learner", config.seed, iteration)
         result = self._algorithm.train()
