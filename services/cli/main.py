@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from services.cli import (
+    bench,
     branch,
     doctor,
     evaluate,
@@ -51,6 +52,7 @@ monitor.register(app)
 add(app, sweep.sweep, sweep.EXAMPLE)
 add(app, train.train, train.EXAMPLE)
 add(app, evaluate.evaluate, evaluate.EXAMPLE)
+bench.register(app)
 add(app, runs.runs, runs.EXAMPLE)
 add(app, export.export, export.EXAMPLE)
 add(app, new.new, new.EXAMPLE)
