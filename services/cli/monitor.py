@@ -34,7 +34,7 @@ Then:
 
   hanse monitor report talk-seed0-001       all of it as one page
 
-  hanse monitor calibrate talk.toml         thresholds for a league of your own
+  hanse monitor calibrate talk.toml         thresholds for your league
 """
 
 monitor_app = typer.Typer(

@@ -64,6 +64,10 @@ class Account:
     """The minute at which each measure was to end by itself."""
     withheld: Counter[str] = field(default_factory=Counter)
     """Messages by the agent that may not send them."""
+    advised: int = 0
+    """How many agents were advised at the last time."""
+    scored: bool = False
+    """Whether there was any score: without a calibration there is none."""
 
     def day(self, events: Iterable[Noted]) -> Iterator[Line]:
         """Tells a day."""
@@ -94,6 +98,7 @@ class Account:
                 for name, agent in self.measures.items()
             ],
             "withheld": dict(self.withheld.most_common()),
+            "advised": self.advised,
         }
 
     def summary(self) -> str:
@@ -103,6 +108,9 @@ class Account:
                 return "nobody has said anything"
             if self.last and "warm_up" in self.last[-1].flags:
                 return f"no alert possible yet: still learning after {_count(self.ticks, 'tick')}"
+            if not self.scored:
+                ticks = _count(self.ticks, "tick")
+                return f"no alert possible: {ticks} watched, but without a calibration"
             return f"no alert in {_count(self.ticks, 'tick')}"
         parts = [f"{_count(len(self.alerts), 'alert')} in {_count(self.ticks, 'tick')}"]
         if self.measures:
@@ -111,6 +119,8 @@ class Account:
             )
         if self.withheld:
             parts.append(f"{self.withheld.total():,} messages withheld")
+        if self.advised:
+            parts.append(f"all {self.advised:,} advised")
         return "; ".join(parts)
 
     def _tick(self, body: dict[str, Any]) -> Tick:
@@ -118,6 +128,7 @@ class Account:
         minute = body["tick"] * self.tick_minutes
         found = Tick(minute, body.get("events", 0), body.get("score"), flags)
         self.ticks += 1
+        self.scored = self.scored or found.score is not None
         self.last.append(found)
         return found
 
@@ -132,6 +143,8 @@ class Account:
             self.measures[name] = self.standing[name] = event.agent
             if isinstance(event.body.get("until"), int):
                 self.until[name] = event.body["until"]
+        elif event.kind == "advised" and isinstance(event.body.get("to"), int):
+            self.advised = event.body["to"]
         elif event.kind == "measure_over":
             self.standing.pop(str(event.body.get("measure")), None)
 

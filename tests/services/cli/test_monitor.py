@@ -154,6 +154,21 @@ def test_a_measure_that_ends_in_its_time_has_ended_and_only_an_operator_s_is_lif
         assert [line.text for line in Account(60).day(events)][1].endswith(f" {said}")
 
 
+def test_without_a_calibration_the_summary_says_that_no_alert_is_possible():
+    account = Account(60)
+    list(account.day([Noted(600, "caspian", "signals", {"tick": 9, "events": 4})]))
+    assert account.summary() == "no alert possible: 1 tick watched, but without a calibration"
+
+
+def test_advice_is_part_of_the_summary():
+    account = Account(60)
+    told = {"to": 30, "since": 0, "until": 900, "reason": "cascade-1"}
+    alert = Noted(600, "mine", "alert", {"id": "a"})
+    list(account.day([alert, Noted(660, "containment", "advised", told)]))
+    assert account.summary() == "1 alert in 0 ticks; all 30 advised"
+    assert account.document()["advised"] == 30
+
+
 # ---- run -----------------------------------------------------------------------------------------
 
 
