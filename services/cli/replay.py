@@ -151,6 +151,10 @@ def _interventions(
 
 
 def _show(found: Comparison, interventions: list[InterventionConfig]) -> None:
+    from services.cli.trace_prose import Prose
+    from services.runs import Run
+    from services.telemetry.reader import TraceReader
+
     for one in interventions:
         say(f"without: {in_words(one)}")
     parting = found.parting
@@ -158,8 +162,9 @@ def _show(found: Comparison, interventions: list[InterventionConfig]) -> None:
         say(f"nothing differs: days {found.day} to {found.last_day} are the same to the byte")
     else:
         say(f"they part on day {parting.day}:")
-        for name, side in (("run", parting.first), ("replay", parting.second)):
-            say(f"  {name:6}  {_step(side)}")
+        sides = (("run", found.run, parting.first), ("replay", found.replay, parting.second))
+        for name, folder, side in sides:
+            say(f"  {name:6}  {_step(Prose(TraceReader(Run(folder))).side(side))}")
         _show_figures(found)
     say(f"replay {found.replay}")
     if parting.day is not None:

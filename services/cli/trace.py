@@ -297,19 +297,25 @@ def find(
     All conditions must hold. A condition in SQL can only read, and is broken off after ten seconds.
     """
     from services.cli.trace_pages import show_found
-    from services.cli.trace_prose import Prose
+    from services.cli.trace_prose import KINDS, Prose
     from services.telemetry.inspection.find import find as search
 
     reader = _reader(context)
-    found = search(
-        reader.run,
-        agent=agent,
-        kind=kind,
-        days=days_of(days),
-        text=text,
-        where=where,
-        limit=limit + 1,
-    )
+    try:
+        found = search(
+            reader.run,
+            agent=agent,
+            kind=kind,
+            days=days_of(days),
+            text=text,
+            where=where,
+            limit=limit + 1,
+        )
+    except HanseError as error:
+        # A run in which no operator has ordered anything may hold orders all the same.
+        if kind not in KINDS or not str(error).startswith(f"--kind {kind}: there is no such kind"):
+            raise
+        found = []
     more, found = len(found) > limit, found[:limit]
     if as_json:
         say_json([row.document() for row in found])
@@ -342,10 +348,16 @@ def diff(
     The exit code is 0 if the runs are equal and 1 if they are not.
     """
     from services.cli.trace_pages import show_diff
+    from services.cli.trace_prose import Prose
     from services.telemetry.inspection.diff import diff as compare
 
     readers = _reader(context), _reader(context, other)
     found = compare(*readers)
+    first, second = (
+        Prose(reader).side(side)
+        for reader, side in zip(readers, (found.first, found.second), strict=True)
+    )
+    found = found._replace(first=first, second=second)
     earned = _earned(*(reader.run for reader in readers))
     if as_json:
         say_json({**found.document(), "net_income": earned._asdict() if earned else None})

@@ -18,6 +18,7 @@ from services.config import INTERVENTIONS
 from services.telemetry.inspection import words
 
 if TYPE_CHECKING:
+    from services.telemetry.inspection.diff import Side
     from services.telemetry.inspection.explanation import Cause, Explanation
     from services.telemetry.inspection.find import Found
     from services.telemetry.inspection.steps import Node, Step
@@ -39,7 +40,9 @@ MESSAGES: Final = frozenset(
         *("advisory", "approval_request", "verdict"),
     )
 )
-_MARKS: Final = tuple(f" {kind} " for kind in sorted(EVENTS | MESSAGES))
+KINDS: Final = EVENTS | MESSAGES
+"""What `hanse trace RUN find --kind` knows besides what all runs hold."""
+_MARKS: Final = tuple(f" {kind} " for kind in sorted(KINDS))
 
 
 class Prose:
@@ -108,6 +111,17 @@ class Prose:
     def story(self, found: Story) -> Story:
         """A story, the same way."""
         return found._replace(days=[self._day(day, found.agent) for day in found.days])
+
+    def side(self, side: Side | None) -> Side | None:
+        """A side of a comparison, the same way."""
+        if side is None:
+            return None
+        causes = side.causes
+        if causes is not None:
+            causes = causes._replace(steps=[self.step(step) for step in causes.steps])
+        return side._replace(
+            step=None if side.step is None else self.step(side.step), causes=causes
+        )
 
     def step(self, step: Step) -> Step:
         """A step, the same way."""

@@ -210,6 +210,21 @@ def test_why_of_an_order_has_prose_in_its_title_and_in_all_its_steps(ask, folder
     assert not _RAW.search(out)
 
 
+def test_where_a_run_and_its_replay_part_is_told_in_prose(hanse, folder, tmp_path):
+    outcome = hanse("replay", folder, "--from", 2, "--mute", ORIGIN, "--out", tmp_path / "again")
+    step = next(line for line in outcome.out.splitlines() if line.startswith("  replay  day 2"))
+    assert f"withheld by this replay (mute): {ORIGIN} " in step
+    out = hanse("trace", folder, "diff", tmp_path / "again").out
+    assert f"withheld by this replay (mute): {ORIGIN} " in out
+    assert not _RAW.search(out)
+
+
+@pytest.mark.parametrize("kind", ["order", "throttle", "lift_request"])
+def test_what_a_watched_run_may_hold_and_does_not_is_just_not_found(ask, kind):
+    outcome = ask("find", "--kind", kind)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "nothing found\n")
+
+
 def test_what_a_monitor_of_one_s_own_says_is_left_as_it_is(hanse, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "tests.actors.alarmed.report", lambda *_, **__: type("R", (), {"model_dump": _worry})()
