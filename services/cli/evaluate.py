@@ -176,6 +176,7 @@ def _tell(
     must_win: bool,
     as_json: bool,
 ) -> None:
+    from services.cli.business import average, business, lines
     from services.cli.statistics import estimate, paired
 
     incomes = {strategy: sweep.net_income()[firm] for strategy, sweep in found.items()}
@@ -184,6 +185,10 @@ def _tell(
         strategy: difference
         for strategy, values in incomes.items()
         if strategy != policy and (difference := paired(incomes[policy], values)) is not None
+    }
+    deeds = {
+        strategy: average(business(sweep.folder / f"seed-{seed}", firm) for seed in sweep.results)
+        for strategy, sweep in found.items()
     }
     won = all(d.excludes_zero and d.mean > 0 for d in differences.values())
     if as_json:
@@ -196,6 +201,7 @@ def _tell(
                     _short(s): {**_numbers(means[s]), "by_seed": incomes[s]} for s in found
                 },
                 "policy_minus": {s: _numbers(d) for s, d in differences.items()},
+                "business": {_short(s): deeds[s] for s in found},
                 "beats_all": won,
             }
         )
@@ -222,9 +228,22 @@ def _tell(
             title=f"{firm} by policy {manifest.name!r} (iteration {manifest.iteration}),"
             " and by others in its place",
         )  # fmt: skip
+        names = lines(name for one in deeds.values() for name in one)
+        say_table(
+            ["", *(f">{_short(strategy)}" for strategy in found)],
+            [
+                [name.replace("_kg ", " "), *(_amount(deeds[s].get(name)) for s in found)]
+                for name in names
+            ],
+            title="its business in a run, means of all seeds",
+        )
         say(f"runs {folder}")
     if must_win and not won:
         raise typer.Exit(4)
+
+
+def _amount(value: float | None) -> str:
+    return "" if value is None else f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _numbers(numbers: Estimate) -> dict[str, Any]:
