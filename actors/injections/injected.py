@@ -158,7 +158,7 @@ class Injected(Agent):
             "onset": scene.onset,
             "end": scene.end,
             "town": scene.town,
-            "origin": scene.origin,
+            "origin": self.name,  # the scene's, unless the injection does not concern that at all
             "bridge": scene.bridge,
             "amplifier": scene.amplifier,
             "truth": self._truth(injection),

@@ -81,7 +81,11 @@ class Injection:
 
     @classmethod
     def concerns(cls, scene: Scene) -> frozenset[str]:
-        """The agents that it is put around."""
+        """The agents that it is put around.
+
+        If the origin is not among them, it is one of them that does it: the ground truth names the
+        first by name as the origin.
+        """
         return frozenset((scene.origin, scene.bridge, scene.amplifier))
 
     def truth(self) -> dict[str, float]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.agent import Agent, handles
+from actors.cast import Cast
 from actors.context import Context
-from actors.injections import Injected, Injection, Scene, Withheld, changed
+from actors.injections import INJECTIONS, Injected, Injection, Scene, Withheld, changed
 from actors.league import League
 from services.errors import HanseError
 from services.messages import Message, Text
@@ -210,6 +212,39 @@ def test_an_injection_that_fails_costs_its_agent_nothing() -> None:
     kinds = [row[5] for row in context.events]
     assert kinds == ["injection", *["injection_error"] * 3], "and the truth is told all the same"
     assert END in context.wakes
+
+
+class Flood(Injection):
+    """Somebody who has no part in the scene talks too much."""
+
+    attack = True
+
+    @classmethod
+    def concerns(cls, scene: Scene) -> frozenset[str]:
+        return frozenset(("zoe",))
+
+
+def truth_told(injection: Injection, agent: str) -> dict[str, Any]:
+    context = Context(agent)
+    injected = Injected(Echo(agent), [injection])
+    injected.start(context)
+    context.clock.now = ONSET
+    injected.wake(context)
+    [told] = [json.loads(row[7]) for row in context.events if row[5] == "injection"]
+    return told  # type: ignore[no-any-return]
+
+
+def test_the_ground_truth_names_who_does_it_even_if_that_is_not_the_scene_s_origin() -> None:
+    assert truth_told(Mumbling(scene(), "alice"), "alice")["origin"] == "alice"
+    assert truth_told(Flood(scene(), "zoe"), "zoe")["origin"] == "zoe"
+
+
+@pytest.mark.parametrize("kind", sorted(INJECTIONS))
+@pytest.mark.parametrize("seed", range(4))
+def test_all_that_come_with_hanse_concern_their_origin(kind: str, seed: int) -> None:
+    config = talking([{"kind": kind, "day": 1}]).with_overrides(seed=seed)
+    [(_, _, found, concerned)] = Cast(config).talkers.scenes
+    assert found.origin in concerned
 
 
 class Meddling(Injection):
