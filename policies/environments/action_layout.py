@@ -281,7 +281,8 @@ class ActionLayout:
 def cheapest(mirror: Mirror, item: str) -> list[Listing]:
     """Others' listings of an item, cheapest first, then oldest."""
     own = mirror.view.firm
-    rows = [r for r in mirror.listings if r.item == item and r.seller != own and r.qty > 0]
+    listings = mirror.world.state.listings.values()
+    rows = [r for r in listings if r.item == item and r.seller != own and r.qty > 0]
     return sorted(rows, key=lambda r: (r.asking_price, r.posted_day))
 
 

@@ -8,7 +8,8 @@ bid on a listing that is gone is a call for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from policies.environments.action_layout import BUYS, SELLS, anchor, cheapest, roastable
@@ -40,67 +41,67 @@ def decide(mirror: Mirror, levers: Levers, at_most: int | None = None) -> list[c
         levers: What every lever of its role is set to (``ActionLayout.values``).
         at_most: So many commands, the most urgent ones.
     """
-    role: Role = mirror.view.role  # type: ignore[assignment]
-    day = _Day(mirror, levers, at_most)
-    day.take_bids()
-    for item in SELLS[role]:
-        day.offer(item)
-    if role == "retailer":
-        for item in BUYS[role]:
-            day.price(item)
-    if not mirror.fresh and day.wants_to_buy(BUYS[role]):
-        day.look()
-        return day.commands
-    day.tidy()
-    for item in BUYS[role]:
-        day.bid(item)
-    for item in SELLS[role] if role == "farmer" else ():
-        day.grow(item)
-    for item in reversed(BUYS[role]) if role == "roaster" else ():
-        day.roast(item)
-    day.pay()
-    return day.commands
+    return list(islice(_Day(mirror, levers).all(), at_most))
 
 
 def answer(mirror: Mirror, levers: Levers) -> list[c.Command]:
     """What to do about bids that have come in since the day's commands were decided."""
-    day = _Day(mirror, levers, None)
-    day.take_bids()
-    return day.commands
+    return list(_Day(mirror, levers).take_bids())
+
+
+_Commands = Iterator[c.Command]
+"""Commands that the rules admit; each has been carried out in the mirror when it comes."""
 
 
 class _Day:
-    """Collects commands and carries each out in the mirror."""
+    """A day's commands, one after the other."""
 
-    def __init__(self, mirror: Mirror, levers: Levers, at_most: int | None) -> None:
+    def __init__(self, mirror: Mirror, levers: Levers) -> None:
         self.mirror = mirror
         self.levers = levers
         self.catalogue = mirror.setup.catalogue
-        self.at_most = at_most
-        self.commands: list[c.Command] = []
+        self.role: Role = mirror.view.role  # type: ignore[assignment]
 
-    def do(self, command: c.Command) -> bool:
-        """Adds a command if the rules admit it; whether they do."""
-        if self.at_most is not None and len(self.commands) >= self.at_most:
-            return False
-        done = self.mirror.apply(command)
-        if done:
-            self.commands.append(command)
-        return done
+    def all(self) -> _Commands:
+        """In the order of urgency."""
+        role, mirror = self.role, self.mirror
+        yield from self.take_bids()
+        for item in SELLS[role]:
+            yield from self.offer(item)
+        if role == "retailer":
+            for item in BUYS[role]:
+                yield from self.price(item)
+        if not mirror.fresh and self.wants_to_buy():
+            yield LISTINGS
+            return
+        yield from self.tidy()
+        for item in BUYS[role]:
+            yield from self.bid(item)
+        if role == "farmer":
+            for item in SELLS[role]:
+                yield from self.grow(item)
+        if role == "roaster":
+            for item in reversed(BUYS[role]):
+                yield from self.roast(item)
+        yield from self.pay()
+
+    def do(self, command: c.Command) -> _Commands:
+        """The command, if the rules admit it."""
+        if self.mirror.apply(command):
+            yield command
 
     def anchored(self, lever: str, item: str) -> float:
         """What a lever in anchors comes to, dollars a kilogram."""
         return round(self.levers[f"{lever}.{item}"] * anchor(self.catalogue, item), 2)
 
-    def take_bids(self) -> None:
+    def take_bids(self) -> _Commands:
         """Accepts bids that are high enough, the best first."""
-        bids = sorted(self.mirror.offers_in, key=lambda o: (-o.price, int(o.id[1:])))
-        for bid in bids:
+        for bid in sorted(self.mirror.offers_in, key=lambda o: (-o.price, int(o.id[1:]))):
             least = self.levers["accept"] * self.anchored("ask", bid.item)
             if bid.price >= least - 1e-9:
-                self.do(c.AcceptOffer.trusted(offer_id=bid.id))
+                yield from self.do(c.AcceptOffer.trusted(offer_id=bid.id))
 
-    def offer(self, item: str) -> None:
+    def offer(self, item: str) -> _Commands:
         """Keeps one listing of an item, with the share of the stock and the price that are set."""
         qty = round(self.levers[f"list.{item}"] * self.mirror.stock(item))
         price = self.anchored("ask", item)
@@ -108,34 +109,32 @@ class _Day:
             if own.item == item and own.asking_price == price and own.qty == qty:
                 return
         if qty:
-            self.do(c.PostListing.trusted(item_id=item, qty=qty, asking_price=price))
+            yield from self.do(c.PostListing.trusted(item_id=item, qty=qty, asking_price=price))
 
-    def price(self, item: str) -> None:
+    def price(self, item: str) -> _Commands:
         """Sets what consumers pay."""
         price = self.anchored("shelf", item)
         if self.mirror.firm.retail_prices.get(item) != price:
-            self.do(c.SetRetailPrice.trusted(item_id=item, price_per_unit=price))
+            yield from self.do(c.SetRetailPrice.trusted(item_id=item, price_per_unit=price))
 
-    def wants_to_buy(self, items: tuple[str, ...]) -> bool:
+    def wants_to_buy(self) -> bool:
         """Whether something is missing to a position."""
-        return any(self.levers[f"position.{i}"] > self.mirror.position(i) for i in items)
+        levers, mirror = self.levers, self.mirror
+        return any(levers[f"position.{i}"] > mirror.position(i) for i in BUYS[self.role])
 
-    def look(self) -> None:
-        """Looks at the listings again."""
-        if self.at_most is None or len(self.commands) < self.at_most:
-            self.commands.append(LISTINGS)
-
-    def tidy(self) -> None:
+    def tidy(self) -> _Commands:
         """Takes back bids that have waited too long."""
         today = self.mirror.view.day
         for bid in self.mirror.offers_out:
             if bid.posted_day <= today - PATIENCE_DAYS:
-                self.do(c.WithdrawOffer.trusted(offer_id=bid.id))
+                yield from self.do(c.WithdrawOffer.trusted(offer_id=bid.id))
 
-    def bid(self, item: str) -> None:
+    def bid(self, item: str) -> _Commands:
         """Bids for what is missing to the position, on the cheapest listings within the limit."""
         mirror, levers = self.mirror, self.levers
         want = int(levers[f"position.{item}"]) - mirror.position(item)
+        if want <= 0:
+            return
         limit = self.anchored("limit", item)
         today = mirror.view.day
         asked = {bid.listing for bid in mirror.offers_out if bid.posted_day == today}
@@ -151,32 +150,34 @@ class _Day:
                 qty=min(want, row.qty),
                 payment_terms_days=int(levers["terms"]),
             )
-            if self.do(bid):
+            if mirror.apply(bid):
                 want -= bid.qty
                 left -= 1
+                yield bid
 
-    def grow(self, item: str) -> None:
+    def grow(self, item: str) -> _Commands:
         """Grows the share of the daily cap that is set, as far as it is possible."""
         done = self.mirror.firm.produced_today.get(item, 0)
         wished = round(self.levers[f"grow.{item}"] * self.catalogue.items[item].daily_cap) - done
         qty = self.mirror.most(lambda n: c.ProduceItem.trusted(item_id=item, quantity=n), wished)
         if qty:
-            self.do(c.ProduceItem.trusted(item_id=item, quantity=qty))
+            yield from self.do(c.ProduceItem.trusted(item_id=item, quantity=qty))
 
-    def roast(self, item: str) -> None:
+    def roast(self, item: str) -> _Commands:
         """Roasts the share of what can be roasted that is set; the dearer coffee goes first."""
-        if self.mirror.firm.roasted_today.get(item):
+        share = self.levers[f"roast.{item}"]
+        if not share or self.mirror.firm.roasted_today.get(item):
             return
-        qty = round(self.levers[f"roast.{item}"] * roastable(self.mirror, item))
+        qty = round(share * roastable(self.mirror, item))
         if qty:
-            self.do(c.Roast.trusted(green_item_id=item, qty_kg=qty))
+            yield from self.do(c.Roast.trusted(green_item_id=item, qty_kg=qty))
 
-    def pay(self) -> None:
+    def pay(self) -> _Commands:
         """Pays what is due soon, by due day; a farmer, who owes refunds only, at once."""
-        ahead = self.levers.get("pay", 30.0)
         mirror = self.mirror
-        for bill in sorted(mirror.world.owed_by[mirror.view.firm], key=lambda i: i.due_day):
-            if bill.due_day - mirror.view.day > ahead:
+        last = mirror.view.day + self.levers.get("pay", 30.0)
+        bills = [b for b in mirror.world.owed_by[mirror.view.firm] if b.due_day <= last]
+        for bill in sorted(bills, key=lambda i: i.due_day):
+            if mirror.done[c.PayInvoice] >= PAYMENTS:
                 return
-            if mirror.done[c.PayInvoice] < PAYMENTS:
-                self.do(c.PayInvoice.trusted(invoice_id=bill.id))
+            yield from self.do(c.PayInvoice.trusted(invoice_id=bill.id))

@@ -172,7 +172,7 @@ class Mirror:
         return (
             self.firm.kg.get(item, 0)
             + self.firm.incoming.get(item, 0)
-            + sum(offer.qty for offer in bids if offer.item == item)
+            + sum([offer.qty for offer in bids if offer.item == item])
         )
 
     def hear(self, offers: tuple[Offer, ...]) -> None:

@@ -31,6 +31,8 @@ HORIZON: Final = 30
 """Days that the calendar fields look ahead."""
 _DUE: Final = (0, 3, 7, 14)
 """Payables are summed up to these days ahead."""
+_MONEY_SCALE: Final = 1_000.0
+_DUE_SCALE: Final = 500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,14 @@ class ObservationLayout:
             Field("festival", "0 or 1", 1.0, high=1.0),
             Field("festival_in", f"share of {HORIZON} days", 1.0),
             Field("festival_left", f"share of {HORIZON} days", 1.0),
-            Field("cash", "dollars", 1_000.0, "log", low=-4.0, high=6.0),
-            Field("receivable", "dollars", 1_000.0, "log", high=5.0),
-            Field("payable", "dollars", 1_000.0, "log", low=-5.0, high=5.0),
-            Field("stock_value", "dollars", 1_000.0, "log", high=5.0),
+            Field("cash", "dollars", _MONEY_SCALE, "log", low=-4.0, high=6.0),
+            Field("receivable", "dollars", _MONEY_SCALE, "log", high=5.0),
+            Field("payable", "dollars", _MONEY_SCALE, "log", low=-5.0, high=5.0),
+            Field("stock_value", "dollars", _MONEY_SCALE, "log", high=5.0),
             Field("overdue_in", "invoices", 5.0),
             Field("overdue_out", "invoices", 5.0),
             Field("credit_used", "share of the limit", 1.0, low=-1.0),
-            *(Field(f"due_in_{days}", "dollars", 500.0, "log", high=5.0) for days in _DUE),
+            *(Field(f"due_in_{days}", "dollars", _DUE_SCALE, "log", high=5.0) for days in _DUE),
             Field("store_used", "share of the store", 1.0),
         ]
         for item in self.items:
@@ -171,23 +173,26 @@ class ObservationLayout:
             raise HanseError(
                 f"observation: {len(descriptors)} descriptors; this layout takes {wanted}"
             )
-        raw = self._calendar(view.day) + self._money(view)
-        for item in self.items:
-            raw += self._item(view, item)
-        values = np.array([*raw, *descriptors], dtype=np.float64)
-        finite(values, "observation")
-        values /= self._scales
-        logs = values[self._logs]
-        values[self._logs] = np.sign(logs) * np.log1p(np.abs(logs))
-        return np.clip(values, self.low, self.high).astype(np.float32)
+        raw = self._calendar(view.day)
+        raw += self._money(view)
+        self._goods(view, raw)
+        raw += descriptors
+        if not math.isfinite(sum(raw)):
+            finite(np.array(raw), "observation")
+        values = np.array(raw)
+        values *= self._factors
+        np.maximum(values, self.low, out=values)
+        np.minimum(values, self.high, out=values)
+        return values.astype(np.float32)
 
     @cached_property
-    def _scales(self) -> NDArray[np.float64]:
-        return np.array([f.scale for f in self.fields])
+    def _factors(self) -> NDArray[np.float64]:
+        """One over each scale; logarithms are taken, scale and all, where the money is."""
+        return np.array([1.0 if f.kind == "log" else 1.0 / f.scale for f in self.fields])
 
     @cached_property
-    def _logs(self) -> NDArray[np.int64]:
-        return np.flatnonzero([f.kind == "log" for f in self.fields])
+    def _anchors(self) -> tuple[tuple[str, float], ...]:
+        return tuple((item, anchor(self.setup.catalogue, item)) for item in self.items)
 
     def _calendar(self, day: int) -> list[float]:
         first, last = self.setup.festival_days
@@ -206,63 +211,97 @@ class ObservationLayout:
         seen, books = view.observation, view.books
         due = [0.0] * len(_DUE)
         for bill in view.payables:
-            for nth, days in enumerate(_DUE):
-                if bill.days_to_due <= days:
+            days = bill.days_to_due
+            if days > _DUE[-1]:
+                continue
+            for nth, limit in enumerate(_DUE):
+                if days <= limit:
                     due[nth] += bill.outstanding
+        owed = [_log(amount, _DUE_SCALE) for amount in due]
         if seen is None:
-            return [0.0] * 7 + due + [0.0]
-        cash = seen.cash if books is None else books.cash
-        used = seen.accounts_payable / self.setup.rules.credit_limit
-        held = sum(seen.stock.values()) + sum(seen.incoming.values())
+            return [0.0] * 7 + owed + [0.0]
         return [
-            cash,
-            seen.accounts_receivable,
-            seen.accounts_payable,
-            seen.inventory_value,
+            _log(seen.cash if books is None else books.cash, _MONEY_SCALE),
+            _log(seen.accounts_receivable, _MONEY_SCALE),
+            _log(seen.accounts_payable, _MONEY_SCALE),
+            _log(seen.inventory_value, _MONEY_SCALE),
             seen.overdue_receivables,
             seen.overdue_payables,
-            used,
-            *due,
-            held / max(seen.stock_cap, 1),
+            seen.accounts_payable / self.setup.rules.credit_limit,
+            *owed,
+            (sum(seen.stock.values()) + sum(seen.incoming.values())) / max(seen.stock_cap, 1),
         ]
 
-    def _item(self, view: FirmView, item: str) -> list[float]:
-        price = anchor(self.setup.catalogue, item)
-        seen, books, me = view.observation, view.books, view.firm
+    def _goods(self, view: FirmView, raw: list[float]) -> None:
+        """Adds the entries of every item; each paper is looked at once."""
+        seen, books, me, role = view.observation, view.books, view.firm, self.role
         store = 1 if seen is None else max(seen.stock_cap, 1)
-        found = [0.0, 0.0, 0.0]
-        if books is not None:
-            found = [
-                books.stock.get(item, 0) / store,
-                books.incoming.get(item, 0) / store,
-                books.unit_costs.get(item, 0.0) / price,
-            ]
-        rows = [row for row in view.listings if row.item == item]
-        asks = sorted(row.asking_price for row in rows if row.seller != me)
-        best = asks[0] if asks else 0.0
-        second = asks[1] if len(asks) > 1 else 0.0
-        found += [len(asks), best / price, second / price]
-        found.append(sum(row.qty for row in rows if row.seller != me))
-        if item in SELLS[self.role]:
-            own = [row for row in rows if row.seller == me]
-            bids = [o for o in view.offers if o.item == item and o.seller == me]
-            found += [
-                sum(row.qty for row in own) / store,
-                min((row.asking_price for row in own), default=0.0) / price,
-                sum(o.qty for o in bids),
-                max((o.price for o in bids), default=0.0) / price,
-            ]
-        if item in BUYS[self.role]:
-            made = [o for o in view.offers if o.item == item and o.buyer == me]
-            found += [
-                sum(o.qty for o in made),
-                max((o.price for o in made), default=0.0) / price,
-            ]
-        deals = [] if seen is None else [d for d in seen.recent_deals if d.item == item]
-        kg = sum(d.qty for d in deals)
-        found += [kg, sum(d.qty * d.unit_price for d in deals) / kg / price if kg else 0.0]
-        if self.role == "retailer":
-            shelf = 0.0 if seen is None else seen.retail_prices.get(item, 0.0)
-            sales = [] if seen is None else [s for s in seen.recent_sales if s.item == item]
-            found += [shelf / price, sum(s.qty for s in sales)]
-        return found
+        found = {item: _Goods() for item in self.items}
+        for row in view.listings:
+            goods = found.get(row.item)
+            if goods is not None:
+                goods.listed(row.seller == me, row.qty, row.asking_price)
+        for offer in view.offers:
+            goods = found.get(offer.item)
+            if goods is not None:
+                goods.bid_kg += offer.qty
+                goods.best_bid = max(goods.best_bid, offer.price)
+        if seen is not None:
+            for deal in seen.recent_deals:
+                goods = found.get(deal.item)
+                if goods is not None:
+                    goods.traded += deal.qty
+                    goods.paid += deal.qty * deal.unit_price
+            for sale in seen.recent_sales:
+                goods = found.get(sale.item)
+                if goods is not None:
+                    goods.sold += sale.qty
+        for item, price in self._anchors:
+            goods = found[item]
+            if books is None:
+                raw += (0.0, 0.0, 0.0)
+            else:
+                raw += (
+                    books.stock.get(item, 0) / store,
+                    books.incoming.get(item, 0) / store,
+                    books.unit_costs.get(item, 0.0) / price,
+                )
+            raw += (goods.rivals, goods.best / price, goods.second / price, goods.on_offer)
+            if item in SELLS[role]:
+                raw += (goods.own_kg / store, goods.own_ask / price)
+            raw += (goods.bid_kg, goods.best_bid / price)
+            raw += (goods.traded, goods.paid / goods.traded / price if goods.traded else 0.0)
+            if role == "retailer":
+                shelf = 0.0 if seen is None else seen.retail_prices.get(item, 0.0)
+                raw += (shelf / price, goods.sold)
+
+
+class _Goods:
+    """What the papers say of one item. Nobody both buys and sells an item, so bids are one kind."""
+
+    __slots__ = (
+        *("rivals", "best", "second", "on_offer", "own_kg", "own_ask"),
+        *("bid_kg", "best_bid", "traded", "paid", "sold"),
+    )
+
+    def __init__(self) -> None:
+        self.rivals = self.on_offer = self.own_kg = self.bid_kg = self.traded = self.sold = 0
+        self.best = self.second = self.own_ask = self.best_bid = self.paid = 0.0
+
+    def listed(self, own: bool, kg: int, ask: float) -> None:
+        """A listing."""
+        if own:
+            self.own_ask = ask if not self.own_kg else min(self.own_ask, ask)
+            self.own_kg += kg
+            return
+        self.on_offer += kg
+        self.rivals += 1
+        if self.rivals == 1 or ask < self.best:
+            self.best, self.second = ask, self.best
+        elif self.rivals == 2 or ask < self.second:
+            self.second = ask
+
+
+def _log(dollars: float, scale: float) -> float:
+    """The signed logarithm of an amount in so many dollars."""
+    return math.copysign(math.log1p(abs(dollars) / scale), dollars)

@@ -1,8 +1,9 @@
 """What a firm is after, step by step: objectives with their units, and costs that have a budget.
 
 All figures come from the books and papers of the town itself. Objectives are rewards (more is
-better) of about the size of one a day; costs lie in [0, 1] and are compared with a budget as their
-mean over the steps.
+better) of about the size of one a day, whatever the cadence: what is measured once a day is paid
+with the first step that ends on the next one. Costs lie in [0, 1] and are compared with a budget as
+their mean over the steps.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from services.errors import HanseError
 
 OBJECTIVES: Final[dict[str, str]] = {
     "profit": "net income since the last step, in hundreds of dollars",
-    "service": "share of the kilograms asked for that were sold, yesterday; 0 to 1",
+    "service": "once a day: share of the kilograms asked for that were sold; 0 to 1",
     "waste": "minus the cost of what has spoiled since the last step, in tens of dollars",
-    "liquidity": "minus the share of a week's obligations that cash does not cover; -1 to 0",
+    "liquidity": "once a day: minus the share of a week's obligations that cash does not cover",
 }
 """The objectives and their units. ``service`` counts consumers' demand for a retailer and other
 firms' bids for everybody else; nothing asked for counts as served if something is on offer."""
@@ -68,6 +69,8 @@ class Rewards:
         self._firm: FirmState = town.firms[firm]
         self._income = 0
         self._spoiled = 0
+        self._since = town.state.day
+        """The day whose service is still to be measured."""
 
     def step(self) -> NDArray[np.float64]:
         """The vector reward since the last call, or since the town opened; ``(K,)``.
@@ -75,8 +78,13 @@ class Rewards:
         Raises:
             HanseError: the economy has given a number that is not finite.
         """
-        found = np.array([getattr(self, f"_{name}")() for name in self.objectives])
-        return finite(found, "reward")
+        state = self._town.state
+        found = {"profit": self._profit(), "waste": self._waste()}
+        if state.day > self._since or self._town.closed or not self._firm.live:
+            found["service"] = self._service(self._since)
+            found["liquidity"] = -self.stress()
+            self._since = state.day
+        return finite(np.array([found.get(name, 0.0) for name in self.objectives]), "reward")
 
     def cost_now(self) -> float:
         """The cost of the step that ends now; that of a bankrupt firm is 1."""
@@ -86,8 +94,17 @@ class Rewards:
         return value
 
     def stress(self) -> float:
-        """How hard-pressed the firm is: what its cash does not cover of a week's obligations."""
-        return -self._liquidity()
+        """The share of a week's obligations that the firm's cash does not cover."""
+        firm, town = self._firm, self._town
+        if not firm.live:
+            return 1.0
+        last = town.state.day + WEEK
+        bills = town.world.owed_by[firm.name]
+        owed = sum([bill.outstanding() for bill in bills if bill.due_day <= last])
+        owed += WEEK * firm.opex
+        if firm.cash >= owed:
+            return 0.0
+        return min(1.0, 1.0 - firm.cash / owed)
 
     def _profit(self) -> float:
         income = self._firm.net_income()
@@ -99,44 +116,33 @@ class Rewards:
         lost, self._spoiled = spoiled - self._spoiled, spoiled
         return -dollars(lost) / WASTE_UNIT
 
-    def _liquidity(self) -> float:
-        firm, town = self._firm, self._town
-        if not firm.live:
-            return -1.0
-        last = town.state.day + WEEK
-        owed = sum(i.outstanding() for i in town.world.owed_by[firm.name] if i.due_day <= last)
-        owed += WEEK * firm.opex
-        return -min(1.0, max(0.0, 1.0 - firm.cash / owed)) if owed > 0 else 0.0
-
-    def _service(self) -> float:
+    def _service(self, day: int) -> float:
+        """Of what was asked for on a day, the share that was sold."""
         if not self._firm.live:
             return 0.0
         if self._firm.role == "retailer":
-            return self._served_consumers()
+            return self._served_consumers(day)
         firm, state = self._firm, self._town.state
-        since = state.day - 1
-        sold = asked = 0
-        for offer in self._town.world.offers_to[firm.name].values():
-            # A bid of today may still be taken; one of yesterday has waited.
-            asked += offer.qty if offer.posted_day == since else 0
+        pending = self._town.world.offers_to[firm.name].values()
+        asked = sum([offer.qty for offer in pending if offer.posted_day == day])
+        sold = 0
         for offer in state.resolved_offers.values():
-            if offer.seller == firm.name and offer.posted_day == since:
+            if offer.posted_day == day and offer.seller == firm.name:
                 asked += offer.qty
                 sold += offer.qty if offer.status == "accepted" else 0
         if asked:
             return sold / asked
         return float(bool(self._town.world.listings_of[firm.name]))
 
-    def _served_consumers(self) -> float:
+    def _served_consumers(self, day: int) -> float:
         """Of the goods that consumers buy: what they took over what they would have taken."""
         town, firm = self._town, self._firm
-        since = town.state.day - 1
+        rows = {row.item: row for row in town.state.sales.get(firm.name, ()) if row.day == day}
         shares = []
-        rows = {r.item: r for r in town.state.sales.get(firm.name, ()) if r.day == since}
         for item in town.world.catalogue.consumer_items:
             row = rows.get(item.id)
-            if row is None:
-                shares.append(0.0 if since >= 0 and not firm.kg.get(item.id, 0) else 1.0)
+            if row is None:  # it was out of stock, or off the shelf
+                shares.append(0.0)
                 continue
             wanted = (row.elastic_qty or 0) + (row.floor_qty or 0)
             shares.append(row.qty / wanted if wanted else 1.0)
