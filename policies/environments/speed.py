@@ -85,12 +85,13 @@ def economy_days(seconds: float) -> tuple[float, float]:
     return days / took, commands / took
 
 
-def shares(cadence: Cadence, steps: int) -> dict[str, float]:
-    """The share of each part in the time of so many steps of one environment, by a profile."""
+def shares(cadence: Cadence, seconds: float) -> dict[str, float]:
+    """The share of each part in the time of one environment's steps, by a profile."""
     step, _ = _runner(1, cadence)
     profile = cProfile.Profile()
     profile.enable()
-    for _ in range(steps):
+    began = time.process_time()
+    while time.process_time() - began < seconds:
         step()
     profile.disable()
     found: dict[str, float] = {}
@@ -139,9 +140,8 @@ def _rate(
     done, before = 0, commands()
     began = time.process_time()
     while (took := time.process_time() - began) < seconds:
-        for _ in range(20):
-            step()
-        done += 20
+        step()
+        done += 1
     return done / took, (commands() - before) / took
 
 
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
         found[cadence] = {
             "steps": steps,
             "commands": commands,
-            "shares": shares(cadence, 300 if cadence == "day" else 3_000),
+            "shares": shares(cadence, given.seconds),
         }
     found["league"] = {"decisions": league_steps(given.envs, given.seconds)}
     if given.json:
