@@ -38,8 +38,12 @@ class _QuietTown(Town):
         self.state.actions += 1
 
 
-def playable(config: RunConfig) -> None:
+def playable(config: RunConfig, seats: Iterable[str] = ()) -> None:
     """Refuses a league that an episode would play differently.
+
+    Args:
+        config: The league.
+        seats: Firms whose strategies do not matter, as they are not played.
 
     Raises:
         HanseError: it has several towns, is interfered with, or is played by a person.
@@ -55,7 +59,7 @@ def playable(config: RunConfig) -> None:
                 f"an environment plays without {key}; remove the table from the run file"
             )
     for firm in config.firms:
-        if firm.strategy == "human":
+        if firm.strategy == "human" and firm.name not in seats:
             raise HanseError(
                 f"firms.{firm.name}.strategy: an environment has no terminal for a person;"
                 " choose another strategy"
@@ -100,7 +104,8 @@ class Episode:
         from actors.exchange import Turn
         from actors.firm import Firm
 
-        playable(config)
+        seats = tuple(seats)
+        playable(config, seats)
         cast = Cast(config)
         self.config = config
         setup = cast.setup(cast.towns[0])

@@ -36,5 +36,5 @@ def with_strategies(config: RunConfig, strategies: Mapping[str, str]) -> RunConf
                 f"strategies: there is no firm {name!r} in the run file;"
                 f" allowed: {', '.join(firms) or 'none, as a generator makes them'}"
             )
-        firms[name].update(strategy=strategy, options={})
+        firms[name].update(strategy=strategy, options={}, controller=None)
     return RunConfig.parse(values, "strategies")

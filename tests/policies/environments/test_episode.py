@@ -177,3 +177,12 @@ def test_going_on_without_levers_is_refused() -> None:
     episode.proceed()
     with pytest.raises(HanseError, match="waits for its levers"):
         episode.proceed()
+
+
+def test_a_person_cannot_play_against_a_learner_but_gives_up_its_seat_to_one() -> None:
+    config = standard().dump()
+    config["firms"][2]["strategy"] = "human"
+    run = RunConfig.parse(config, "test")
+    with pytest.raises(HanseError, match=r"firms\.roaster_A\.strategy: an environment has no term"):
+        Episode(run, ["farmer_A"])
+    assert Episode(run, [LEARNER]).proceed() == [LEARNER]
