@@ -18,11 +18,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-import platform
 import time
 import warnings
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +38,16 @@ from policies.chain.ppo import ChainPPOLearner
 from policies.environments.firm_env import CoffeeFirmEnv
 from policies.training.acting import LeversPolicy
 from policies.training.artefact import describe, write
+from policies.training.episodes import make_environment, play
+from policies.training.folder import (
+    CHECKPOINT,
+    POLICY,
+    PROGRESS,
+    TRAINING,
+    read_training,
+    refuse_existing,
+    versions,
+)
 from policies.training.levers_module import LeversModule, WithMask
 from policies.training.seeded_runner import SeededRunner, seed_everything
 from policies.training.settings import EnvironmentConfig, TrainingConfig
@@ -47,11 +55,6 @@ from services.errors import HanseError
 from services.whole_file import whole
 
 ENVIRONMENT: Final = "hanse-coffee-firm"
-TRAINING: Final = "training.json"
-PROGRESS: Final = "progress.jsonl"
-CHECKPOINT: Final = "checkpoint.pt"
-POLICY: Final = "policy"
-
 Figures = dict[str, float]
 
 
@@ -83,11 +86,7 @@ class Trainer:
         Raises:
             HanseError: it is there, cannot be made, or the file does not fit the league.
         """
-        if folder.exists():
-            raise HanseError(
-                f"{folder}: exists already; go on with it: hanse train --resume {folder},"
-                " or choose another with --out"
-            )
+        refuse_existing(folder)
         seed_everything("networks", config.seed)
         trainer = cls(config, folder)
         try:
@@ -268,35 +267,6 @@ class _Outcome(RLlibCallback):  # type: ignore[misc]
         metrics_logger.log_value("refused", float(refused), reduce="mean", window=64)
 
 
-def make_environment(config: EnvironmentConfig) -> CoffeeFirmEnv:
-    """The environment of a training file.
-
-    Raises:
-        HanseError: something of it does not fit.
-    """
-    return CoffeeFirmEnv(
-        config.run,
-        config.firm,
-        strategies=config.strategies,
-        cadence=config.cadence,
-        objectives=tuple(config.objectives),
-        preference=list(config.objectives.values()),
-        cost=config.cost,
-        budget=config.budget,
-    )
-
-
-def play(environment: CoffeeFirmEnv, policy: LeversPolicy, seed: int) -> float:
-    """Plays an episode with the likeliest levers; what the firm has earned, dollars."""
-    observation, info = environment.reset(seed=seed)
-    over = False
-    while not over:
-        action = policy.act(observation, info["action_mask"])
-        observation, _, terminated, truncated, info = environment.step(action)
-        over = terminated or truncated
-    return float(info["net_income"])
-
-
 def _build(config: TrainingConfig, environment: CoffeeFirmEnv) -> PPO:
     values = config.environment.model_dump(mode="json")
     register_env(ENVIRONMENT, _make)
@@ -368,33 +338,6 @@ def _figures(result: dict[str, Any]) -> Figures:
     }
     found |= {name: value for name, value in learners.items() if name.startswith("chain_")}
     return {name: float(value) for name, value in found.items()}
-
-
-def versions() -> dict[str, str]:
-    """What a training depends on."""
-    names = ("hanse", "ray", "torch", "gymnasium", "numpy")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def read_training(folder: Path) -> TrainingConfig:
-    """The training file of a training's folder.
-
-    Raises:
-        HanseError: the folder holds no training, or a damaged one.
-    """
-    path = folder / TRAINING
-    try:
-        values = json.loads(path.read_bytes())
-    except OSError as error:
-        raise HanseError(
-            f"{folder}: is not a training ({TRAINING}: {error.strerror or error}); name the folder"
-            " that hanse train has written"
-        ) from None
-    except ValueError:
-        raise HanseError(f"{path}: is damaged; begin anew: hanse train FILE") from None
-    if not isinstance(values, dict):
-        raise HanseError(f"{path}: is damaged; begin anew: hanse train FILE")
-    return TrainingConfig.parse(values, str(path))
 
 
 def read_checkpoint(folder: Path) -> dict[str, Any]:

@@ -26,6 +26,8 @@ EXAMPLE += """
 
   FILE.py:CLASS or MODULE:CLASS: one of your own; with --placement inline
   you see what it prints
+
+  policy:FOLDER: a policy that hanse train has made
 """
 
 
@@ -61,6 +63,12 @@ def run(
             min=0, max=65535, help="Serve metrics to Prometheus there, on 127.0.0.1; 0: any port."
         ),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,7 +80,7 @@ def run(
     from services.cli.calibrations import check_calibration, warn_of_size
     from services.cli.folders import new_folder
     from services.cli.session import announce_ray, check_strategies, play
-    from services.config import load, standard
+    from services.config import apply_settings, load, standard
 
     config = standard() if file is None else load(file, check_calibration=check_calibration)
     config = config.with_overrides(
@@ -83,6 +91,8 @@ def run(
         placement=placement,
         hosts=hosts,
     )
+    if settings:
+        config = apply_settings(config, settings)
     checked = check_strategies(config, "standard league" if file is None else str(file))
     warn_of_size(config)
     with new_folder(out, f"{config.name}-seed{config.seed}") as folder:

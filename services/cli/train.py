@@ -76,7 +76,20 @@ def train(
     from actors.local_ray import local_ray
 
     config = None if resume is not None else _config(file, iterations, seed)
-    with local_ray(1 if config is None else max(config.ppo.runners, 1) + 1):
+    folder = out or TRAININGS / ("" if config is None else f"{config.name}-seed{config.seed}")
+    if config is None:
+        from policies.training.folder import read_training
+
+        assert resume is not None
+        config = read_training(resume)
+    else:
+        from policies.training.episodes import make_environment
+        from policies.training.folder import refuse_existing
+
+        # Whatever does not fit is said at once, before torch and Ray are there.
+        refuse_existing(folder)
+        make_environment(config.environment)
+    with local_ray(config.ppo.runners + 1):
         from policies.training.trainer import Trainer
 
         if resume is not None:
@@ -84,8 +97,6 @@ def train(
             if trainer.done and not quiet:
                 note(f"{resume}: all {trainer.iteration} iterations are done already")
         else:
-            assert config is not None
-            folder = out or TRAININGS / f"{config.name}-seed{config.seed}"
             trainer = Trainer.create(config, folder)
         try:
             _run(trainer, quiet)

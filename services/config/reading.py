@@ -101,7 +101,7 @@ def with_whole_paths(
 
     def whole(table: Any, key: str = "strategy") -> Any:
         name = table.get(key) if isinstance(table, dict) else None
-        if isinstance(name, str) and name.startswith(POLICY) and key == "strategy":
+        if isinstance(name, str) and name.startswith(POLICY) and name != POLICY:
             return {**table, key: f"{POLICY}{(folder / name.removeprefix(POLICY)).as_posix()}"}
         if not isinstance(name, str) or not re.fullmatch(r".+\.py:\w+", name):
             return table

@@ -18,16 +18,10 @@ import torch
 from actors.league import League
 from policies.training.acting import LeversPolicy
 from policies.training.artefact import read_manifest
+from policies.training.episodes import make_environment, play
+from policies.training.folder import CHECKPOINT, POLICY, PROGRESS
 from policies.training.settings import TrainingConfig
-from policies.training.trainer import (
-    CHECKPOINT,
-    POLICY,
-    PROGRESS,
-    Trainer,
-    make_environment,
-    play,
-    read_checkpoint,
-)
+from policies.training.trainer import Trainer, read_checkpoint
 from services.config import RunConfig, standard
 from services.errors import HanseError
 from tests.actors.ray_session import ray_session
