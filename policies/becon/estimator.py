@@ -105,19 +105,19 @@ class Estimator(nn.Module):  # type: ignore[misc]
             fixed = torch.full_like(exposed, 1.0 / layout.objectives)
             fixed[..., -1] = FIXED_BUDGET
             return self._made(fixed, nothing, nothing, nothing, nothing)
-        line = self.line(x[..., layout.part("quality")]).detach()
         if source == "exposed":
-            return self._made(exposed, nothing, nothing, nothing, line)
+            return self._made(exposed, nothing, nothing, nothing, nothing)
         if source == "filter":
             belief, variance = self._filtered(x)
-            return self._made(belief, nothing + 1.0, nothing, variance, line)
+            return self._made(belief, nothing + 1.0, nothing, variance, nothing)
         assert estimate is not None, f"source {source!r} needs the heads"
         epistemic, aleatoric = self.uncertainty(estimate)
         belief = _joined(estimate.mean_preference, estimate.mean_budget)
         if source == "history":
-            return self._made(belief, nothing + 1.0, epistemic, aleatoric, line)
+            return self._made(belief, nothing + 1.0, epistemic, aleatoric, nothing)
         quality = x[..., layout.part("quality")]
         gates = self.gates(quality, epistemic.detach(), aleatoric.detach())
+        line = self.line(quality).detach()
         return self._made(fuse(gates, belief, exposed), gates, epistemic, aleatoric, line)
 
     def forward(

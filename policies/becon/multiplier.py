@@ -54,3 +54,24 @@ def dual_loss(multiplier: Tensor, excess: Tensor, mask: Tensor | None = None) ->
     if mask is None:
         return -gained.mean()
     return -torch.where(mask, gained, 0.0).sum() / mask.sum().clamp(min=1)
+
+
+class ScalarMultiplier(nn.Module):  # type: ignore[misc]
+    """One lambda for all contexts: that of PPO-Lagrangian, for baselines.
+
+    Args:
+        start: What it is before training (OmniSafe: 0.001).
+    """
+
+    def __init__(self, start: float = 0.001) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.tensor(start))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., inputs) to (...); never negative, at most 20."""
+        return self.value.clamp(0.0, MOST).expand(x.shape[:-1])
+
+    def confine(self) -> None:
+        """Brings the parameter back to 0..20 after a step, where it could not move any more."""
+        with torch.no_grad():
+            self.value.clamp_(0.0, MOST)

@@ -22,8 +22,15 @@ class Layout:
     """F, width of the state's own features s_t; they hold no descriptor."""
     objectives: int
     """K."""
-    actions: int
-    """A."""
+    levels: tuple[int, ...]
+    """How many levels each lever has; (A,) for a single choice of A actions."""
+    masked: bool = False
+    """Whether the observation ends with a mask of legal levels, 1 where one is legal."""
+
+    @property
+    def actions(self) -> int:
+        """Levels of all levers together."""
+        return sum(self.levels)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -38,6 +45,7 @@ class Layout:
             "action": self.actions,
             "belief": feature_width(k),
             "quality": len(QUALITIES),
+            "mask": self.actions if self.masked else 0,
         }
 
     @property
@@ -50,7 +58,7 @@ class Layout:
 
         `exposed` is w_hat and d_hat; `line` is log(1 + age) and whether a reading is fresh;
         `feedback` is cost, score, alarm and whether the last two arrived, all of the step before,
-        as are `reward` and `action` (one-hot; zeros before the first step).
+        as are `reward` and `action` (one-hot for each lever; zeros before the first step).
 
         Raises:
             KeyError: there is no such part.
@@ -91,7 +99,7 @@ class Feedback:
     """What a step came to for B clients, as far as the one who acted sees it."""
 
     action: np.ndarray
-    """int (B,)."""
+    """int (B, levers), or (B,) for a single lever."""
     reward: np.ndarray
     """(B, K)."""
     cost: np.ndarray
@@ -122,26 +130,39 @@ class Observer:
         self.batch = batch
         self.belief = Belief(batch, layout.objectives, settings or BeliefSettings())
 
-    def first(self, features: np.ndarray, exposed: Exposed) -> np.ndarray:
+    def first(
+        self, features: np.ndarray, exposed: Exposed, mask: np.ndarray | None = None
+    ) -> np.ndarray:
         """The observation before the first step; what was believed is forgotten.
 
         Args:
             features: (B, F).
             exposed: The descriptor.
+            mask: bool (B, actions), where the layout has one.
 
         Returns:
             float32 (B, D).
         """
         self.belief.reset(np.ones(self.batch, dtype=bool))
-        return self._write(features, exposed, None)
+        return self._write(features, exposed, None, mask)
 
-    def next(self, features: np.ndarray, exposed: Exposed, feedback: Feedback) -> np.ndarray:
+    def next(
+        self,
+        features: np.ndarray,
+        exposed: Exposed,
+        feedback: Feedback,
+        mask: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The observation after a step: float32 (B, D)."""
         self.belief.learn(feedback.reward, feedback.cost, feedback.satisfaction, feedback.alarm)
-        return self._write(features, exposed, feedback)
+        return self._write(features, exposed, feedback, mask)
 
     def _write(
-        self, features: np.ndarray, exposed: Exposed, feedback: Feedback | None
+        self,
+        features: np.ndarray,
+        exposed: Exposed,
+        feedback: Feedback | None,
+        mask: np.ndarray | None,
     ) -> np.ndarray:
         self.belief.look(exposed.preference, exposed.age, exposed.fresh)
         layout = self.layout
@@ -160,9 +181,14 @@ class Observer:
                     scored & audited,
                 ]
             )
-            made[:, layout.part("action")] = np.eye(layout.actions)[feedback.action]
+            chosen = feedback.action.reshape(self.batch, len(layout.levels))
+            hot = [np.eye(n)[chosen[:, place]] for place, n in enumerate(layout.levels)]
+            made[:, layout.part("action")] = np.concatenate(hot, axis=1)
         made[:, layout.part("belief")] = self.belief.features()
         made[:, layout.part("quality")] = self.belief.quality()
+        if layout.masked:
+            assert mask is not None, "the layout has a mask, but none was given"
+            made[:, layout.part("mask")] = mask
         return made
 
     def get_state(self) -> dict[str, np.ndarray]:

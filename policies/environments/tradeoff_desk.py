@@ -6,8 +6,8 @@ for the cost, drifts and is never seen: there is a descriptor of it (noisy, late
 satisfaction score after each deal, and an audit's alarm. The best deal is computable, so what is
 lost can be put down to not knowing the task.
 
-`Desks` is the plain core: N desks at once, numpy only. `policies.environments.desk_env` makes a
-gymnasium environment of one.
+`Desks` is the plain core: N desks at once, numpy only; `policies.environments.desk_env` makes one a
+gymnasium environment.
 
 Source: our design; the shape and the constants are those of the project's note on BECON, section 2
 and section 7. Where the note is silent (how cost grows, how stress moves, how backlog works), the
@@ -65,6 +65,8 @@ CORRUPTIONS: Final[Mapping[str, Corruption]] = MappingProxyType(
     }
 )
 """The note's four regimes."""
+PERFECT: Final = Corruption(0.0, 0, 0.0, 0.0)
+"""A line that tells the truth."""
 BUDGET_NOISE_SHARE: Final = 0.15
 
 
@@ -232,13 +234,27 @@ class Desks:
         self._now = 0
         self._backlog = np.zeros(self.number)
 
-    def reset(self, seed: int | Sequence[int]) -> Sight:
-        """A new episode on every desk; what comes is a function of the seed."""
+    def reset(
+        self,
+        seed: int | Sequence[int],
+        held: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> Sight:
+        """A new episode on every desk; what comes is a function of the seed.
+
+        Args:
+            seed: Of everything.
+            held: Preferences (N, K) and budgets (N,) that hold throughout, instead of drifting:
+                for sweeps over preferences.
+        """
         streams = np.random.SeedSequence(seed).spawn(4)
         situations, contexts, line, feedback = (np.random.default_rng(s) for s in streams)
         shape = (self.number, self.settings.length + 1)
         stress = _reflected(situations.normal(0.0, 0.1, shape), situations.uniform(size=shape[0]))
         preference, budget, jumped = self._contexts(contexts, stress)
+        if held is not None:
+            preference = np.repeat(held[0][:, None], shape[1], axis=1)
+            budget = np.repeat(held[1][:, None], shape[1], axis=1)
+            jumped = np.zeros(shape, dtype=bool)
         exposed_preference, exposed_budget, fresh, age = self._exposed(
             line, preference, budget, jumped
         )
@@ -376,6 +392,8 @@ class Desks:
 
 def _within(events: np.ndarray, steps: int) -> np.ndarray:
     """Whether an event was at most steps - 1 steps ago, itself included: bool like `events`."""
+    if not steps:
+        return np.zeros_like(events)
     seen = events.copy()
     for back in range(1, steps):
         seen[:, back:] |= events[:, :-back]

@@ -19,7 +19,7 @@ from policies.environments.tradeoff_desk import (
 
 def desk_layout(settings: DeskSettings) -> Layout:
     """Of a desk: the situation (one-hot), stress and backlog are the state's features."""
-    return Layout(settings.states + 2, settings.objectives, settings.actions)
+    return Layout(settings.states + 2, settings.objectives, (settings.actions,))
 
 
 class Watch:
@@ -38,9 +38,13 @@ class Watch:
         self.desks = Desks(settings, corruption, drift)
         self.observer = Observer(desk_layout(settings), self.desks.number)
 
-    def reset(self, seed: int | Sequence[int]) -> np.ndarray:
-        """A new episode on every desk: observations (N, D)."""
-        sight = self.desks.reset(seed)
+    def reset(
+        self,
+        seed: int | Sequence[int],
+        held: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """A new episode on every desk, as `Desks.reset`: observations (N, D)."""
+        sight = self.desks.reset(seed, held)
         return self.observer.first(self._features(sight), _exposed(sight))
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, Outcome]:

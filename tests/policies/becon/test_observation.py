@@ -1,11 +1,12 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from policies.becon.observation import Exposed, Feedback, Layout, Observer
 
-LAYOUT = Layout(features=2, objectives=3, actions=4)
+LAYOUT = Layout(features=2, objectives=3, levels=(4,))
 EXPOSED = Exposed(np.array([[0.2, 0.3, 0.5]]), np.array([0.7]), np.array([2.0]), np.array([False]))
 FEATURES = np.array([[1.0, -1.0]])
 
@@ -70,3 +71,13 @@ def test_a_new_episode_forgets_what_was_believed() -> None:
     before = observer.first(FEATURES, EXPOSED)
     observer.next(FEATURES, EXPOSED, feedback())
     assert np.array_equal(observer.first(FEATURES, EXPOSED), before)
+
+
+def test_several_levers_are_one_hot_each_and_the_mask_comes_last() -> None:
+    layout = Layout(features=2, objectives=3, levels=(2, 3), masked=True)
+    observer, legal = Observer(layout, 1), np.array([[True, True, True, False, True]])
+    observer.first(FEATURES, EXPOSED, legal)
+    told = replace(feedback(), action=np.array([[1, 2]]))
+    made = observer.next(FEATURES, EXPOSED, told, legal)[0]
+    assert made[layout.part("action")].tolist() == [0, 1, 0, 0, 1]
+    assert made[-5:].tolist() == [1, 1, 1, 0, 1]

@@ -9,6 +9,7 @@ from policies.environments.tradeoff_desk import (
     ACCUMULATING,
     CORRUPTIONS,
     IDLE,
+    PERFECT,
     Corruption,
     Desks,
     DeskSettings,
@@ -17,7 +18,6 @@ from policies.environments.tradeoff_desk import (
 )
 
 PLAIN = DeskSettings()
-PERFECT = Corruption(0.0, 0, 0.0, 0.0)
 
 
 def desks(
@@ -201,3 +201,12 @@ def test_descriptors_are_always_preferences_and_budgets(seed: int, regime: str) 
     assert course.exposed_preference.sum(axis=-1) == pytest.approx(1.0)
     assert ((course.exposed_budget > 0) & (course.exposed_budget < 1)).all()
     assert ((course.stress >= 0) & (course.stress <= 1)).all()
+
+
+def test_a_context_may_be_held_for_a_sweep_over_preferences() -> None:
+    made = Desks(PLAIN, [PERFECT] * 2, ["jumps"] * 2)
+    held = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), np.array([0.3, 0.6])
+    made.reset(0, held)
+    assert not made.course.jumped.any()
+    assert (made.course.preference == held[0][:, None]).all()
+    assert made.course.exposed_budget[1] == pytest.approx(0.6)

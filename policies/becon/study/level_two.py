@@ -1,0 +1,151 @@
+"""Level 2: is a policy that has to be learned better off with the fused context?
+
+Costs pile up, and nobody knows the tables: every variant learns by PPO on the same course of
+events, with all corruption levels mixed, and is then judged in each regime by its likeliest deals
+(note, section 7). Safe regret is against a planner who knows everything (`planner`).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from policies.becon import metrics
+from policies.becon.network import Acted, Agent
+from policies.becon.study.planner import oracle_utility
+from policies.becon.study.ppo import PPOSettings, Progress, Rollout, desks_of, roll_out, train
+from policies.becon.variants import VARIANTS, Variant
+from policies.environments.tradeoff_desk import CORRUPTIONS, Desks
+
+EPISODES = 96
+"""Judged per regime."""
+SWEEP_DIVISIONS = 5
+"""Preferences of the sweep are multiples of a fifth: 21 of them."""
+SWEEP_EPISODES = 8
+SWEEP_BUDGET = 0.5
+SWEEP_REGIME = "moderate"
+REFERENCE = -0.1
+"""Of the hypervolume, in every objective: what the idle policy earns (0) minus 0.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One variant in one regime."""
+
+    safe_regret: float
+    violation: float
+    excess: float
+    utility: float
+    segment_violation: float
+    """Share of segments between jumps whose mean cost is above the budget."""
+    post_shift: tuple[float, ...]
+    recovery: float
+    preference_error: float
+    budget_error: float
+    gate_w: float
+    price: float
+    """Mean lambda."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTwo:
+    """One variant trained with one seed."""
+
+    variant: str
+    seed: int
+    regimes: Mapping[str, Judged]
+    hypervolume: float
+    feasible: int
+    """How many preferences of the sweep were served within the budget."""
+    train_seconds: float
+    """CPU seconds of training."""
+
+    @property
+    def mean_regret(self) -> float:
+        """Over regimes."""
+        return float(np.mean([each.safe_regret for each in self.regimes.values()]))
+
+
+def run_level_two(name: str, seed: int, settings: PPOSettings | None = None) -> LevelTwo:
+    """Trains and judges a variant of `VARIANTS`; a function of the seed."""
+    settings = settings or PPOSettings()
+    variant = VARIANTS[name]
+    agent, progress = train(variant, seed, settings)
+    return judge_all(agent, name, seed, settings, progress)
+
+
+def judge_all(
+    agent: Agent, name: str, seed: int, settings: PPOSettings, progress: Progress
+) -> LevelTwo:
+    """Judges a trained agent in every regime, and by a sweep over preferences."""
+    variant = VARIANTS[name]
+    regimes = {regime: judge(agent, variant, regime, seed, settings) for regime in CORRUPTIONS}
+    volume, feasible = sweep(agent, variant, seed, settings)
+    return LevelTwo(name, seed, regimes, volume, feasible, progress.seconds)
+
+
+def judge(agent: Agent, variant: Variant, regime: str, seed: int, settings: PPOSettings) -> Judged:
+    """Episodes that nobody was trained on; the same for all variants. Labels only judge."""
+    watch = desks_of(variant, [regime] * EPISODES, settings)
+    course = [seed, 21, zlib.crc32(regime.encode())]
+    oracle = oracle_utility(
+        Desks(settings.desk, [CORRUPTIONS[regime]] * EPISODES, [settings.drift] * EPISODES),
+        course,
+    )
+    rolled = roll_out(agent, watch, course, np.zeros(EPISODES, dtype=int), greedy=True)
+    jumped = watch.desks.course.jumped[:, : settings.desk.length]
+    record, acted = _record(rolled, oracle, jumped)
+    return Judged(
+        metrics.safe_regret(record),
+        metrics.violation_rate(record),
+        metrics.mean_excess(record),
+        metrics.expected_utility(record),
+        metrics.segment_violation_rate(record),
+        tuple(metrics.post_shift_regret(record, n) for n in metrics.POST_SHIFT),
+        metrics.recovery_time(record),
+        metrics.preference_error(record),
+        metrics.budget_error(record),
+        float(acted.gates[..., 0].mean()),
+        float(acted.price.mean()),
+    )
+
+
+def sweep(agent: Agent, variant: Variant, seed: int, settings: PPOSettings) -> tuple[float, int]:
+    """Hypervolume of the mean vector rewards over fixed preferences, at a budget of one half.
+
+    Returns:
+        The volume above `REFERENCE` of those that kept the mean cost within the budget, and how
+        many did.
+    """
+    grid = metrics.simplex_grid(settings.desk.objectives, SWEEP_DIVISIONS)
+    held = np.repeat(grid, SWEEP_EPISODES, axis=0)
+    watch = desks_of(variant, [SWEEP_REGIME] * len(held), settings)
+    budget = np.full(len(held), SWEEP_BUDGET)
+    level = np.zeros(len(held), dtype=int)
+    rolled = roll_out(agent, watch, [seed, 22], level, greedy=True, held=(held, budget))
+    means = rolled.reward.mean(axis=1).reshape(len(grid), SWEEP_EPISODES, -1).mean(axis=1)
+    kept = means[means[:, -1] <= SWEEP_BUDGET, :-1]
+    reference = np.full(settings.desk.objectives, REFERENCE)
+    return metrics.hypervolume(kept, reference), len(kept)
+
+
+def _record(
+    rolled: Rollout, oracle: np.ndarray, jumped: np.ndarray
+) -> tuple[metrics.Record, Acted]:
+    k = rolled.reward.shape[-1] - 1
+    acted = Acted.unpacked(rolled.acted, k)
+    truth = rolled.truth.double().numpy()
+    record = metrics.Record(
+        (rolled.reward[..., :k] * truth[..., :k]).sum(axis=-1),
+        oracle,
+        rolled.reward[..., k],
+        truth[..., k],
+        jumped,
+        truth[..., :k],
+        acted.plain[..., :k].numpy(),
+        acted.plain[..., k].numpy(),
+    )
+    return record, acted
