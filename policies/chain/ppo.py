@@ -36,7 +36,10 @@ class ChainPPOMixin(ChainMixin):
     ) -> Tensor:
         """The part of the loss that the weight is set in proportion to, without its gradient.
 
-        Override it where the policy loss is not PPO's clipped surrogate.
+        That is the clipped surrogate less the mean advantage of the mini-batch. RLlib standardises
+        advantages over the rollout, not the mini-batch as the released code does, so their mean
+        here is luck; it has no gradient and would be several times what the policy can change.
+        Override it where the policy loss is not PPO's.
         """
         module = self.module[module_id].unwrapped()  # type: ignore[attr-defined]
         inputs = fwd_out[Columns.ACTION_DIST_INPUTS].detach()
@@ -45,7 +48,7 @@ class ChainPPOMixin(ChainMixin):
         clipped = ratio.clamp(1 - config.clip_param, 1 + config.clip_param)
         advantages = batch[Columns.ADVANTAGES]
         surrogate = torch.minimum(advantages * ratio, advantages * clipped)
-        return -masked_mean(surrogate, batch.get(MASK))
+        return masked_mean(advantages - surrogate, batch.get(MASK))
 
     def compute_loss_for_module(
         self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
