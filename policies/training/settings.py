@@ -61,7 +61,7 @@ class NetworkConfig(ConfigModel):
 class PPOConfig(ConfigModel):
     """Proximal policy optimisation (Schulman et al., arXiv 1707.06347)."""
 
-    iterations: _Positive = 150
+    iterations: _Positive = 100
     episodes: _Positive = 16
     """Episodes of an iteration; as many environments run side by side."""
     epochs: _Positive = 6

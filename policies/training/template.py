@@ -25,7 +25,7 @@ hidden = [128, 128]         # widths of the hidden layers, of policy and value a
 usual = 2.0                 # how much the untrained policy prefers what the scripted firm does
 
 [ppo]
-iterations = 150
+iterations = 100
 episodes = 16               # of an iteration; as many leagues run side by side
 epochs = 6
 minibatch = 240             # steps; an episode of the standard league has 90
