@@ -233,7 +233,12 @@ class ActionLayout:
         for item in SELLS[self.role]:
             held = mirror.stock(item)
             if not mirror.admits(
-                c.PostListing.trusted(item_id=item, qty=held, asking_price=self._price(item))
+                c.PostListing.trusted(
+                    item_id=item,
+                    qty=held,
+                    asking_price=self._price(item),
+                    payment_terms_days=0,
+                )
             ):
                 only_first(f"list.{item}")
                 only_first(f"ask.{item}")
@@ -250,7 +255,10 @@ class ActionLayout:
         full = mirror.position(item) >= max(_POSITIONS[item])
         refused = bool(offered) and not mirror.admits(
             c.MakeOffer.trusted(
-                listing_id=offered[0].id, offered_price=offered[0].asking_price, qty=1
+                listing_id=offered[0].id,
+                offered_price=offered[0].asking_price,
+                qty=1,
+                payment_terms_days=0,
             )
         )
         if full or refused:

@@ -8,7 +8,7 @@ bid on a listing that is gone is a call for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -24,6 +24,8 @@ PATIENCE_DAYS: Final = 2
 PAYMENTS: Final = 4
 """Invoices that a firm pays in a day at most, so that calls are left for what cannot wait."""
 
+LISTED_TERMS: Final = 30
+"""Days of credit that a firm offers with its listings, as everybody does."""
 LISTINGS: Final = c.ViewListings(only_others=False)
 
 Levers = Mapping[str, float]
@@ -90,6 +92,10 @@ class _Day:
         if self.mirror.apply(command):
             yield command
 
+    def on_terms(self, command: Callable[[int], c.Command], days: int) -> c.Command:
+        """A command with so many days of credit, or as many as the rules admit."""
+        return command(self.mirror.most(command, days))
+
     def anchored(self, lever: str, item: str) -> float:
         """What a lever in anchors comes to, dollars a kilogram."""
         return round(self.levers[f"{lever}.{item}"] * anchor(self.catalogue, item), 2)
@@ -109,7 +115,7 @@ class _Day:
             if own.item == item and own.asking_price == price and own.qty == qty:
                 return
         if qty:
-            yield from self.do(c.PostListing.trusted(item_id=item, qty=qty, asking_price=price))
+            yield from self.do(self.on_terms(_listing(item, qty, price), LISTED_TERMS))
 
     def price(self, item: str) -> _Commands:
         """Sets what consumers pay."""
@@ -144,14 +150,10 @@ class _Day:
                 return
             if row.id in asked:
                 continue
-            bid = c.MakeOffer.trusted(
-                listing_id=row.id,
-                offered_price=round(levers[f"bid.{item}"] * row.asking_price, 2),
-                qty=min(want, row.qty),
-                payment_terms_days=int(levers["terms"]),
-            )
+            price = round(levers[f"bid.{item}"] * row.asking_price, 2)
+            bid = self.on_terms(_bid(row.id, price, min(want, row.qty)), int(levers["terms"]))
             if mirror.apply(bid):
-                want -= bid.qty
+                want -= min(want, row.qty)
                 left -= 1
                 yield bid
 
@@ -181,3 +183,17 @@ class _Day:
             if mirror.done[c.PayInvoice] >= PAYMENTS:
                 return
             yield from self.do(c.PayInvoice.trusted(invoice_id=bill.id))
+
+
+def _listing(item: str, qty: int, price: float) -> Callable[[int], c.Command]:
+    """A listing for any number of days of credit."""
+    return lambda days: c.PostListing.trusted(
+        item_id=item, qty=qty, asking_price=price, payment_terms_days=days
+    )
+
+
+def _bid(listing: str, price: float, qty: int) -> Callable[[int], c.Command]:
+    """A bid for any number of days of credit."""
+    return lambda days: c.MakeOffer.trusted(
+        listing_id=listing, offered_price=price, qty=qty, payment_terms_days=days
+    )

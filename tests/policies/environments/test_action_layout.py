@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -193,6 +195,15 @@ def test_it_takes_a_bid_from_the_share_of_its_ask_that_is_set() -> None:
 
     assert [x.offer_id for x in taken(0.90)] == ["O5"]  # type: ignore[attr-defined]
     assert not taken(0.95)  # that would be 9.26
+
+
+def test_credit_is_asked_for_and_given_as_far_as_the_rules_admit_it() -> None:
+    mirror = mirror_at("roaster")
+    mirror.world.rules = replace(mirror.world.rules, max_terms_days=10)
+    commands = _commands(mirror, "roaster", position__green_coffee_kg=90, terms=60)
+    terms = {type(x): x.payment_terms_days for x in commands
+             if isinstance(x, c.MakeOffer | c.PostListing)}  # fmt: skip
+    assert terms == {c.MakeOffer: 10, c.PostListing: 10}
 
 
 def test_the_digest_tells_roles_apart() -> None:
