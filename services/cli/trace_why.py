@@ -7,6 +7,7 @@ Each is an explanation like those of deals and messages, put together from the s
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +43,8 @@ _ABOUT: Final = {
     "withheld": "message",
 }
 """The events that are explained here, and the key of their body that says by which id."""
+_PAPER: Final = re.compile(r"[LODIMFlodimf][0-9]+(@.+)?")
+"""Ids of what a town numbers."""
 _SHOWN: Final = 8
 """Messages of many that are shown."""
 TITLES: Final = {
@@ -72,8 +75,14 @@ class _Answers:
         self._prose = Prose(reader)
 
     def of(self, id: str) -> Explanation | None:
+        config = self._reader.run.manifest.config
+        # A look at all events takes a while in a large run: only where there may be something.
+        if not (config.get("monitor") or config.get("interventions")) or _PAPER.fullmatch(id):
+            return None
         sender, hash_, _ = id.rpartition("#")
         if hash_:
+            if self._reader.find_message(id) is not None:
+                return None
             kept = self._first("withheld", message=id, recorder=sender)
             return None if kept is None else self._withheld(kept)
         recorder, colon, ordinal = id.replace("!", ":").rpartition(":")

@@ -117,6 +117,12 @@ def test_an_alert_or_measure_that_is_not_there_is_one_line_that_names_those_that
     assert "is an agent; see: hanse trace RUN story" in ask("why", ORIGIN).refusal
 
 
+def test_deals_and_messages_that_were_sent_are_explained_as_ever(ask, folder):
+    assert "From listing to payment" in ask("why", "D1").out
+    row = next(Run(folder).rows("messages", "type = 'market_note'", days=range(1, 2)))
+    assert "How it came about" in ask("why", f"{row[2]}#{row[3]}").out
+
+
 def test_a_measure_that_was_lifted_says_so_and_one_whose_time_was_over_has_ended(hanse, throttled):
     out = hanse("trace", throttled, "why", "approval-1").out
     assert "it has ended on day 2 2" in out or "it has ended on day 3" in out
