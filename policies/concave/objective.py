@@ -106,8 +106,6 @@ class Objective:
             self.constraint_estimator = constraint_estimator or automatic(constraint.g)
         self.seed = seed
         self.price = constraint.start if constraint is not None else 0.0
-        self.trajectories = 0
-        """Spent so far."""
 
     def plan(self, number: int) -> Plan:
         """What measurement `number` wants; a function of the seed and that number."""
@@ -138,9 +136,7 @@ class Objective:
         if self.constraint is not None and self.constraint_estimator is not None:
             g = self.constraint_estimator.estimate(self.constraint.g, checked[first:])
             omega = omega + self.price * g.gradient
-        made = Measured(omega, f, g, self.price)
-        self.trajectories += made.trajectories
-        return made
+        return Measured(omega, f, g, self.price)
 
     def adjust(self, seen: Sequence[Measured]) -> float:
         """Moves the price by what the measurements of one iteration say; answers it."""
@@ -152,7 +148,7 @@ class Objective:
 
     def save(self) -> dict[str, Any]:
         """What a checkpoint must hold."""
-        return {"price": self.price, "trajectories": self.trajectories}
+        return {"price": self.price}
 
     def load(self, saved: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint.
@@ -161,9 +157,9 @@ class Objective:
             HanseError: it is not one of an objective.
         """
         try:
-            price, trajectories = float(saved["price"]), int(saved["trajectories"])
+            price = float(saved["price"])
         except (KeyError, TypeError, ValueError) as error:
             raise HanseError(f"the checkpoint's objective is damaged: {error}") from None
         if not (math.isfinite(price) and price >= 0):
             raise HanseError(f"the checkpoint's price must be a number from 0 up, not {price}")
-        self.price, self.trajectories = price, trajectories
+        self.price = price

@@ -44,15 +44,13 @@ def _of_learning(rows: Sequence[LearningRow]) -> list[Demand]:
     if (11, 20_000) not in gap:
         return []
     return [
-        Demand("(a) plug-in 11: gap at 20 000 / at 4 000", gap[11, 20_000] / gap[11, 4000], 0.8),
+        Demand("(a) plug-in 11: gap at 20 000 / 4 000", gap[11, 20_000] / gap[11, 4000], 0.8),
         Demand(
             "(b) gap at 20 000: multi-level / plug-in 11",
             gap[0, 20_000] / gap[11, 20_000],
             most=0.5,
         ),
-        Demand(
-            "(b) multi-level: gap at 20 000 / at 4 000", gap[0, 20_000] / gap[0, 4000], most=0.6
-        ),
+        Demand("(b) multi-level: gap at 20 000 / 4 000", gap[0, 20_000] / gap[0, 4000], most=0.6),
     ]
 
 
@@ -72,6 +70,6 @@ def _of_log(rows: Sequence[LearningRow]) -> list[Demand]:
     made = []
     for rate in sorted({row.rate for row in rows if row.study == "log"}):
         gap = {(row.batch > 0): row.gap for row in rows if (row.study, row.rate) == ("log", rate)}
-        name = f"(e) logarithms, rate {rate:g}: gap, multi-level / plug-in 8"
+        name = f"(e) log, rate {rate:g}: gap, multi-level / plug-in 8"
         made.append(Demand(name, gap[False] / gap[True], 0.9, 1.1, counts=rate == RATE))
     return made

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 NOTE_BIAS: Final = {
-    ("shortfall", 1): ".70, sd 2.0",
+    ("shortfall", 1): ".70 (2.0)",
     ("shortfall", 2): ".47",
     ("shortfall", 4): ".24",
     ("shortfall", 8): ".15",
     ("shortfall", 16): ".08",
-    ("shortfall", 64): ".06, sd .34",
-    ("shortfall", 0): ".04 ± .03, sd 1.8",
+    ("shortfall", 64): ".06 (.34)",
+    ("shortfall", 0): ".04±.03 (1.8)",
     ("log", 1): ".016",
     ("log", 8): ".005",
     ("log", 64): ".002",
-    ("log", 0): ".002 ± .002",
+    ("log", 0): ".002±.002",
 }
 """The note's E1; of its bias, about .04 is from a J that was itself estimated."""
 NOTE_GAP: Final = {
@@ -103,9 +103,9 @@ def run_study(quick: bool, progress: Callable[[str], None] = lambda line: None) 
 
 def _bias_table(rows: list[BiasRow]) -> RichTable:
     table = _table(
-        "E1: bias of the derivative by J_2 (shortfall: the true one is .91); trajectories spent",
+        "E1: bias of the derivative by J_2 (shortfall: it is .91), and trajectories",
         ("utility", "estimator"),
-        ("spent", "bias ± s.e.", "sd", "times", "note"),
+        ("spent", "bias ± s.e.", "sd", "times", "note (sd)"),
     )
     for row in rows:
         table.add_row(
@@ -122,7 +122,7 @@ def _bias_table(rows: list[BiasRow]) -> RichTable:
 
 def _learning_table(rows: list[LearningRow]) -> RichTable:
     table = _table(
-        "E2 (bandit, shortfall) and E3 (world of E1, logarithms): gap to the best f(J)",
+        "E2 (bandit, shortfall), E3 (world of E1, logarithms): gap to the best f(J)",
         ("study", "estimator"),
         ("rate", "steps", "spent", "gap ± s.e.", "runs", "note"),
     )
@@ -152,9 +152,10 @@ def _verdict(rows: list[Demand]) -> RichTable:
 
 
 def _table(title: str, left: tuple[str, ...], right: tuple[str, ...]) -> RichTable:
+    from rich import box
     from rich.table import Table as RichTable
 
-    table = RichTable(title=title)
+    table = RichTable(title=title, box=box.SIMPLE, pad_edge=False)
     for head in left:
         table.add_column(head, no_wrap=True)
     for head in right:
