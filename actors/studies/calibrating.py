@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from actors.cast import Cast
+from actors.opening import firms_of
 from actors.studies.leagues import talking_league
 from actors.studies.segments import FIRST_SEED, Benign, listen, spread
 from actors.watchers import caspian_settings
@@ -142,7 +143,8 @@ def calibration_from(config: RunConfig, played: list[Benign], level: float = 0.0
         maxima, level=level, settings=settings, reference=reference, jointly=True
     )
     tick_minutes = (config.monitor or MonitorConfig()).tick_minutes
-    return found.model_copy(update={"tick_minutes": tick_minutes})
+    firms = len(firms_of(config))
+    return found.model_copy(update={"tick_minutes": tick_minutes, "firms": firms})
 
 
 def _day_of_injection(config: RunConfig) -> int:

@@ -159,11 +159,15 @@ class Calibration(BaseModel):
     to be normally distributed."""
     tick_minutes: Annotated[int, Field(ge=1)] | None = None
     """The ticks of the league that it was made on, virtual minutes; None: it was no league."""
+    firms: Annotated[int, Field(ge=1)] | None = None
+    """How many firms the league had, if that is known."""
 
     @property
     def id(self) -> str:
         """Hash of the contents."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        # What is not known of old files is left out, so that their ids hold.
+        unknown = {"firms"} if self.firms is None else set()
+        text = json.dumps(self.model_dump(mode="json", exclude=unknown), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @classmethod

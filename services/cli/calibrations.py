@@ -37,12 +37,21 @@ def check_calibration(held: dict[str, Any], file: str) -> None:
 
 
 def warn_of_size(config: RunConfig) -> None:
-    """Says that the standard calibrations are none of a league of this size, if that is so."""
-    if config.monitor is None or config.monitor.calibration != "standard":
+    """Says that a calibration is none of a league of this size, if that is so."""
+    if config.monitor is None or config.monitor.calibration is None:
         return
     from actors.watchers import standard_calibrations
 
     firms = len(config.firms) if config.generate is None else config.generate.firms
+    if isinstance(config.monitor.calibration, dict):
+        made_for = config.monitor.calibration.get("firms")
+        if made_for not in (None, firms):
+            note(
+                f"the calibration was made with {made_for} firms, and this league has {firms}: how"
+                " often it alarms falsely is not known; make one of its own: hanse monitor"
+                " calibrate"
+            )
+        return
     known = sorted(standard_calibrations())
     if firms not in known:
         sizes = f"{', '.join(map(str, known[:-1]))} and {known[-1]}"

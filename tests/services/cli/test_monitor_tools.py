@@ -183,6 +183,17 @@ def test_a_league_of_another_size_than_the_standard_calibrations_is_told_so_in_o
     assert "calibration" not in hanse("run", "talk.toml", "--days", 1, "--quiet").err
 
 
+def test_a_league_of_another_size_than_its_own_calibration_is_told_so_in_one_line(hanse):
+    made = standard_calibrations()[6].model_copy(update={"firms": 6})
+    made.save(Path("mine.json"))
+    own = RUN_FILE.replace("not-made-yet.json", "mine.json")
+    Path("talk.toml").write_text(own.replace("firms = 6", "firms = 9"))
+    told = hanse("run", "talk.toml", "--days", 1, "--quiet").err
+    assert "the calibration was made with 6 firms, and this league has 9" in told
+    Path("talk.toml").write_text(own)
+    assert "calibration" not in hanse("run", "talk.toml", "--days", 1, "--quiet").err
+
+
 # ---- bench ---------------------------------------------------------------------------------------
 
 
