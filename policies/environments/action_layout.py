@@ -125,7 +125,7 @@ class ActionLayout:
     """The levers of a role, as the heads of a multi-discrete action.
 
     An action is a vector of ``len(layout.levers)`` level numbers; a mask is a flat vector of
-    ``sum(layout.nvec)`` booleans, head after head.
+    ``layout.size`` booleans, head after head.
     """
 
     role: Role
@@ -143,6 +143,11 @@ class ActionLayout:
     def nvec(self) -> NDArray[np.int64]:
         """The number of levels of each head."""
         return np.array([len(lever.levels) for lever in self.levers], dtype=np.int64)
+
+    @cached_property
+    def size(self) -> int:
+        """The levels of all heads together: the length of a mask."""
+        return int(self.nvec.sum())
 
     @cached_property
     def usual(self) -> NDArray[np.int64]:
@@ -171,6 +176,8 @@ class ActionLayout:
             HanseError: the action does not fit the layout.
         """
         levers = self.levers
+        if isinstance(action, np.ndarray):
+            action = action.tolist()
         if len(action) != len(levers):
             raise HanseError(
                 f"action: {len(action)} levels for the {len(levers)} levers of a {self.role};"
@@ -217,7 +224,7 @@ class ActionLayout:
         if it stands for none. A lever that nothing hangs on today (nothing to sell, nobody who
         sells) has level 0 only.
         """
-        mask = np.ones(int(self.nvec.sum()), dtype=np.bool_)
+        mask = np.ones(self.size, dtype=np.bool_)
         places = self._places
 
         def only_first(name: str) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from policies.environments.view import FirmView
@@ -216,15 +215,18 @@ class Mirror:
             }
             books = TrialBalance.trusted(**(books.__dict__ | changed))
         open_bills = self.world.state.invoices
-        return replace(
-            view,
+        return FirmView(
+            firm=name,
+            role=view.role,
+            day=view.day,
+            observation=view.observation,
             books=books,
-            payables=tuple(bill for bill in view.payables if bill.id in open_bills),
+            payables=tuple([bill for bill in view.payables if bill.id in open_bills]),
             offers=(
                 *self.world.offers_to[name].values(),
                 *self.world.offers_by[name].values(),
             ),
-            listings=tuple(self.listings),
+            listings=tuple(self.world.state.listings.values()),
         )
 
     def _show(self, state: TownState, row: Listing) -> None:

@@ -8,6 +8,7 @@ their mean over the steps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -84,7 +85,10 @@ class Rewards:
             found["service"] = self._service(self._since)
             found["liquidity"] = -self.stress()
             self._since = state.day
-        return finite(np.array([found.get(name, 0.0) for name in self.objectives]), "reward")
+        vector = [found.get(name, 0.0) for name in self.objectives]
+        if not math.isfinite(sum(vector)):
+            finite(np.array(vector), "reward")
+        return np.array(vector)
 
     def cost_now(self) -> float:
         """The cost of the step that ends now; that of a bankrupt firm is 1."""

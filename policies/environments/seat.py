@@ -59,7 +59,7 @@ class Seat:
         named = self.objectives if descriptors else ()
         self.layout = ObservationLayout(self.role, episode.setup, named)
         self.actions = ActionLayout(self.role, episode.setup.catalogue)
-        self._nothing = np.zeros(int(self.actions.nvec.sum()), dtype=np.bool_)
+        self._nothing = np.zeros(self.actions.size, dtype=np.bool_)
         self._nothing[np.cumsum(self.actions.nvec) - self.actions.nvec] = True
         self.sit(episode)
 

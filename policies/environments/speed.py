@@ -42,7 +42,7 @@ OTHER: Final = "Python itself (built-in functions)"
 
 
 def firm_steps(envs: int, cadence: Cadence, seconds: float) -> tuple[float, float]:
-    """Steps and commands of the whole town a second, with random legal levers.
+    """Steps and commands of the whole town a second, with random levers.
 
     Args:
         envs: Environments that are stepped in turn.
@@ -63,7 +63,7 @@ def league_steps(envs: int, seconds: float) -> float:
 
     def step() -> None:
         game = next(turn)
-        actions = {n: _legal(s.actions.split(s.mask), rng) for n, s in game.seats.items()}
+        actions = {n: rng.integers(seat.actions.nvec) for n, seat in game.seats.items()}
         if game.step(actions)[2]:
             game.reset(None)
 
@@ -115,18 +115,11 @@ def _runner(envs: int, cadence: Cadence) -> tuple[Callable[[], None], Callable[[
     def step() -> None:
         nonlocal past
         env = next(turn)
-        action = _legal(env.actions.split(env.seat.mask), rng)
-        if env.step(action)[2]:
+        if env.step(rng.integers(env.actions.nvec))[2]:
             past += env.episode.town.state.actions
             env.reset()
 
     return step, lambda: past + sum(env.episode.town.state.actions for env in made)
-
-
-def _legal(parts: tuple[Any, ...], rng: np.random.Generator) -> Any:
-    """A random legal level of each lever."""
-    draws = rng.random(len(parts))
-    return [int(np.flatnonzero(p)[int(d * p.sum())]) for p, d in zip(parts, draws, strict=True)]
 
 
 def _rounds(things: list[Any]) -> Iterator[Any]:

@@ -33,10 +33,10 @@ class OneLever(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
         self.layout = _layout_of(env)
-        self.action_space = spaces.Discrete(1 + int(self.layout.nvec.sum()))
+        self.action_space = spaces.Discrete(1 + self.layout.size)
         self._first = np.cumsum(self.layout.nvec) - self.layout.nvec
         self.levels = self.layout.usual.copy()
-        self._legal = np.ones(int(self.layout.nvec.sum()), dtype=np.bool_)
+        self._legal = np.ones(self.layout.size, dtype=np.bool_)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -82,7 +82,7 @@ class LeverBox(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.layout = _layout_of(env)
         heads = len(self.layout.levers)
         self.action_space = spaces.Box(-1.0, 1.0, (heads,), dtype=np.float32)
-        self._legal = np.ones(int(self.layout.nvec.sum()), dtype=np.bool_)
+        self._legal = np.ones(self.layout.size, dtype=np.bool_)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
