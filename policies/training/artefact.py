@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from policies.environments import action_layout, observation_layout
 from policies.environments.action_layout import ActionLayout
 from policies.environments.observation_layout import ObservationLayout
 from services.economy.rules import Rules
@@ -40,6 +41,8 @@ class Manifest(BaseModel):
     name: str
     role: Literal["farmer", "roaster", "retailer"]
     cadence: Literal["day", "turn"]
+    layouts: dict[str, str]
+    """The versions of what observations and levers mean."""
     observation: list[dict[str, Any]]
     """The fields, in order."""
     observation_sha256: str
@@ -63,6 +66,10 @@ def describe(layout: ObservationLayout, actions: ActionLayout, rules: Rules) -> 
     """The part of a manifest that tells whether a policy fits a firm."""
     return {
         "role": layout.role,
+        "layouts": {
+            "observation": observation_layout.VERSION,
+            "levers": action_layout.VERSION,
+        },
         "observation": [_plain(asdict(field)) for field in layout.fields],
         "observation_sha256": layout.sha256,
         "levers": [_plain(asdict(lever)) for lever in actions.levers],
@@ -163,7 +170,7 @@ def check_fit(
     here = describe(layout, actions, rules)
     there = manifest.model_dump()
     words = {"observation_sha256": "anchors of prices"}
-    for key in ("role", "rules", "levers", "observation", "observation_sha256"):
+    for key in ("role", "layouts", "rules", "levers", "observation", "observation_sha256"):
         word = words.get(key, key)
         found = _difference(there[key], here[key])
         if found:
