@@ -122,7 +122,7 @@ def _bias_table(rows: list[BiasRow]) -> RichTable:
 
 def _learning_table(rows: list[LearningRow]) -> RichTable:
     table = _table(
-        "E2 (bandit, shortfall), E3 (world of E1, logarithms): gap to the best f(J)",
+        "E2 (bandit, shortfall), E3 (world of E1, log): gap to the best f(J)",
         ("study", "estimator"),
         ("rate", "steps", "spent", "gap ± s.e.", "runs", "note"),
     )
@@ -155,7 +155,7 @@ def _table(title: str, left: tuple[str, ...], right: tuple[str, ...]) -> RichTab
     from rich import box
     from rich.table import Table as RichTable
 
-    table = RichTable(title=title, box=box.SIMPLE, pad_edge=False)
+    table = RichTable(title=title, box=box.SIMPLE, padding=0)
     for head in left:
         table.add_column(head, no_wrap=True)
     for head in right:
