@@ -1,42 +1,116 @@
 """The studies from the command line: ``python -m policies.becon --quick --json becon.json``."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
 
+from policies.becon.external import MISSING, morl_baselines_is_there, run_envelope
+from policies.becon.study import level_one_table, level_two_table
 from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_one
-from policies.becon.study.level_one_table import Table
+from policies.becon.study.level_two import run_level_two
+from policies.becon.study.ppo import PPOSettings
+from policies.becon.variants import VARIANTS
 from policies.environments.tradeoff_desk import DeskSettings
+
+QUICK_ITERATIONS = 30
+Done = TypeVar("Done")
+progress = Console(stderr=True)
 
 
 def main(
+    level: Annotated[int, typer.Option(min=1, max=2, help="1: deals computed; 2: learned.")] = 1,
     quick: Annotated[bool, typer.Option(help="Seed 0 only, and smaller.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
-    tables: Annotated[int, typer.Option(help="Seed of what the desk pays and costs.")] = 0,
+    tables: Annotated[int, typer.Option(help="Level 1: seed of what the desk pays.")] = 0,
+    variants: Annotated[str, typer.Option(help="Level 2: which, separated by commas.")] = ",".join(
+        VARIANTS
+    ),
+    iterations: Annotated[int, typer.Option(min=1, help="Level 2: of 4096 steps.")] = 80,
+    processes: Annotated[int, typer.Option(min=1, help="How many trainings at once.")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
 ) -> None:
     """Shows what BECON is worth beside the note's figures; ends with 1 if a demand is missed."""
-    progress = Console(stderr=True)
-    base = QUICK if quick else LevelOneSettings()
-    settings = LevelOneSettings(
-        **{name: getattr(base, name) for name in base.__slots__ if name != "desk"},
-        desk=DeskSettings(tables=tables),
-    )
-    studies = []
-    for seed in range(1 if quick else seeds):
-        studies.append(run_level_one(seed, settings))
-        progress.print(f"seed {seed}: {studies[-1].seconds:.0f} CPU seconds")
-    table = Table.of(studies, quick=quick)
-    if json is not None:
-        json.write_text(table.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    numbers = list(range(1 if quick else seeds))
+    if level == 1:
+        passed = _level_one(numbers, quick, tables, processes, json)
+    else:
+        names = [name.strip() for name in variants.split(",")]
+        for name in names:
+            if name not in VARIANTS:
+                progress.print(f"--variants: there is no {name!r}; allowed: {', '.join(VARIANTS)}")
+                raise typer.Exit(2)
+        length = min(iterations, QUICK_ITERATIONS) if quick else iterations
+        passed = _level_two(names, numbers, length, processes, json)
+    raise typer.Exit(0 if passed else 1)
+
+
+def _level_one(
+    seeds: list[int], quick: bool, tables: int, processes: int, json: Path | None
+) -> bool:
+    settings = replace(QUICK if quick else LevelOneSettings(), desk=DeskSettings(tables=tables))
+    jobs = [partial(run_level_one, seed, settings) for seed in seeds]
+    studies = _all(jobs, [f"seed {seed}" for seed in seeds], processes)
+    table = level_one_table.Table.of(studies, quick=quick)
+    _write(json, table.model_dump_json(indent=2))
     console = Console()
     for part in table.rich():
         console.print(part)
-    cpu = table.cpu_seconds
-    console.print(f"{cpu.mean:.0f} CPU seconds a seed on {table.machine}.")
-    raise typer.Exit(0 if table.passed else 1)
+    console.print(f"{table.cpu_seconds.mean:.0f} CPU seconds a seed on {table.machine}.")
+    return table.passed
+
+
+def _level_two(
+    names: list[str], seeds: list[int], iterations: int, processes: int, json: Path | None
+) -> bool:
+    settings = PPOSettings(iterations=iterations)
+    cases = [(name, seed) for seed in seeds for name in names]
+    jobs = [partial(run_level_two, name, seed, settings) for name, seed in cases]
+    studies = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
+    table = level_two_table.Table.of(studies, iterations)
+    _write(json, table.model_dump_json(indent=2))
+    console = Console()
+    for part in table.rich():
+        console.print(part)
+    console.print(f"{table.cpu_minutes:.0f} CPU minutes of training on {table.machine}.")
+    if morl_baselines_is_there():
+        console.print(run_envelope(seeds[0], iterations * 4096).line())
+    else:
+        console.print(MISSING)
+    return table.passed
+
+
+def _all(jobs: Sequence[Callable[[], Done]], names: Sequence[str], processes: int) -> list[Done]:
+    """Runs the jobs; what comes of them does not depend on the number of processes."""
+    done: list[Done] = []
+    if processes == 1:
+        for job, name in zip(jobs, names, strict=True):
+            done.append(job())
+            progress.print(f"{len(done)} of {len(jobs)}: {name}")
+        return done
+    # Spawned, not forked: a fork of a process in which torch has threads may hang.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        for made, name in zip(pool.map(_call, jobs), names, strict=True):
+            done.append(made)
+            progress.print(f"{len(done)} of {len(jobs)}: {name}")
+    return done
+
+
+def _call(job: Callable[[], Done]) -> Done:
+    return job()
+
+
+def _write(json: Path | None, text: str) -> None:
+    if json is not None:
+        json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

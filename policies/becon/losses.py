@@ -7,13 +7,13 @@ have losses of their own, which share no gradient with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 from torch.distributions import Categorical
 
-from policies.becon.ensemble import label_loss
+from policies.becon.ensemble import Estimate, feedback_loss, label_loss
 from policies.becon.gates import Evidence, gate_loss
 from policies.becon.line_error import line_error_loss
 from policies.becon.multiplier import dual_loss
@@ -56,14 +56,31 @@ class Sequences:
     """(B, T, K + 1)."""
     excess: Tensor
     """(B, T): what the multiplier answers to, c - d."""
-    truth: Tensor
-    """(B, T, K + 1): labels, w and d."""
+    truth: Tensor | None
+    """(B, T, K + 1): labels, w and d; None in deployment, where nobody knows them: the heads then
+    learn from feedback, and the gates stay as they are."""
     level: Tensor
     """int (B, T): the corruption level, which the gate loss treats apart."""
     mask: Tensor
     """bool (B, T): which steps are real."""
     head_weight: Tensor
     """(E, B): which heads learn from which sequence."""
+    outcome: Tensor | None = None
+    """(B, T, K + 3): reward, cost, score, alarm; needed without labels."""
+
+    def without_padding(self) -> Sequences:
+        """The same with zeros where nothing is real, so that no gradient meets what was there."""
+
+        def zeroed(values: Tensor) -> Tensor:
+            mask = self.mask.reshape(*self.mask.shape, *[1] * (values.dim() - 2))
+            return torch.where(mask, values, 0)
+
+        names = ("actions", "logp", "acted", "advantages", "targets", "excess")
+        changed = {name: zeroed(getattr(self, name)) for name in names}
+        for name in ("truth", "outcome"):
+            values = getattr(self, name)
+            changed[name] = None if values is None else zeroed(values)
+        return replace(self, **changed)
 
 
 def total_loss(
@@ -78,6 +95,7 @@ def total_loss(
         estimating: Whether the estimator learns from this mini-batch, too; the policy does without
             (unless `joint`), and back-propagation through time is what costs most.
     """
+    batch = batch.without_padding()
     acted = Acted.unpacked(batch.acted, agent.layout.objectives)
     context = acted.features
     parts: dict[str, Tensor] = {}
@@ -86,16 +104,10 @@ def total_loss(
     if estimating and agent.estimator.learns and agent.inference is None:
         history, _ = agent.estimator.encode(batch.x, batch.state)
         estimate = agent.estimator.estimate(batch.x, history)
-        weight = batch.head_weight.unsqueeze(-1) * batch.mask
-        parts["belief"] = label_loss(estimate, batch.truth[..., :-1], batch.truth[..., -1], weight)
-        real = batch.mask
-        evidence = agent.estimator.evidence(batch.x, estimate, batch.truth)
-        levels = [
-            Evidence(*(getattr(evidence, name)[chosen] for name in Evidence.__slots__))
-            for chosen in (real & (batch.level == n) for n in batch.level[real].unique())
-        ]
+        parts["belief"] = _belief_loss(estimate, batch)
         total = total + settings.belief * parts["belief"]
-        if agent.form.estimator.source == "gated":
+        if agent.form.estimator.source == "gated" and batch.truth is not None:
+            levels = _by_level(agent.estimator.evidence(batch.x, estimate, batch.truth), batch)
             parts["gates"] = gate_loss(agent.estimator.gates, levels)
             parts["line"] = line_error_loss(agent.estimator.line, levels)
             total = total + settings.gates * parts["gates"] + settings.line * parts["line"]
@@ -127,6 +139,25 @@ def total_loss(
     total = total + parts["policy"] + settings.value * parts["value"]
     total = total - settings.entropy * parts["entropy"]
     return total, {name: value.detach() for name, value in parts.items()}
+
+
+def _belief_loss(estimate: Estimate, batch: Sequences) -> Tensor:
+    weight = batch.head_weight.unsqueeze(-1) * batch.mask
+    if batch.truth is not None:
+        return label_loss(estimate, batch.truth[..., :-1], batch.truth[..., -1], weight)
+    assert batch.outcome is not None, "without labels the heads learn from outcomes"
+    *reward, cost, score, alarm = batch.outcome.unbind(dim=-1)
+    return feedback_loss(estimate, torch.stack(reward, dim=-1), cost, score, alarm, weight)
+
+
+def _by_level(evidence: Evidence, batch: Sequences) -> list[Evidence]:
+    real = batch.mask
+    return [
+        Evidence(
+            *(getattr(evidence, name)[real & (batch.level == n)] for name in Evidence.__slots__)
+        )
+        for n in batch.level[real].unique()
+    ]
 
 
 def log_probability(

@@ -1,0 +1,201 @@
+"""Level 2 over several seeds: variants beside each other, and what of the note's demand is met."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from policies.becon.study.level_one_table import Check, Spread, checks_table
+from policies.becon.study.level_two import LevelTwo
+from policies.environments.tradeoff_desk import CORRUPTIONS
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class Row(_Record):
+    """One variant in one regime."""
+
+    variant: str
+    regime: str
+    safe_regret: Spread
+    violation: Spread
+    """Per cent of steps."""
+    excess: Spread
+    utility: Spread
+    segment_violation: Spread
+    """Per cent of segments whose mean cost is above the budget."""
+    post_shift: tuple[Spread, ...]
+    """Over 4, 8 and 16 steps."""
+    recovery: Spread
+    preference_error: Spread
+    budget_error: Spread
+    gate_w: Spread
+    price: Spread
+
+
+class Sweep(_Record):
+    """One variant over fixed preferences."""
+
+    variant: str
+    hypervolume: Spread
+    feasible: Spread
+    train_seconds: Spread
+    """CPU seconds."""
+
+
+class Table(_Record):
+    """The whole of level 2."""
+
+    rows: tuple[Row, ...]
+    sweeps: tuple[Sweep, ...]
+    checks: tuple[Check, ...]
+    seeds: tuple[int, ...]
+    iterations: int
+    machine: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether every demand that counts is met."""
+        return all(check.passed for check in self.checks if check.counts)
+
+    @classmethod
+    def of(cls, studies: Sequence[LevelTwo], iterations: int) -> Table:
+        """The table of all variants and seeds.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not studies:
+            raise ValueError("no studies to tabulate")
+        variants = list(dict.fromkeys(each.variant for each in studies))
+        return cls(
+            rows=tuple(_row(studies, v, r) for r in CORRUPTIONS for v in variants),
+            sweeps=tuple(_sweep(studies, v) for v in variants),
+            checks=demands(studies),
+            seeds=tuple(sorted({each.seed for each in studies})),
+            iterations=iterations,
+            machine=f"{platform.machine()}, Python {platform.python_version()}",
+        )
+
+    @property
+    def cpu_minutes(self) -> float:
+        """Of all trainings together."""
+        return sum(each.train_seconds.mean for each in self.sweeps) * len(self.seeds) / 60
+
+    def rich(self) -> tuple[RichTable, ...]:
+        """For a terminal."""
+        from rich.table import Table as RichTable
+
+        seeds = ", ".join(map(str, self.seeds))
+        main = RichTable(
+            title=f"Safe regret (violations %) after {self.iterations} iterations, seeds {seeds}"
+        )
+        main.add_column("variant")
+        for regime in CORRUPTIONS:
+            main.add_column(regime, justify="right")
+        for head in ("mean", "hypervolume", "CPU s"):
+            main.add_column(head, justify="right")
+        for sweep in self.sweeps:
+            rows = [row for row in self.rows if row.variant == sweep.variant]
+            main.add_row(
+                sweep.variant,
+                *(_shown(row) for row in rows),
+                f"{np.mean([row.safe_regret.mean for row in rows]):.3f}",
+                f"{sweep.hypervolume.mean:.3f} ({sweep.feasible.mean:.0f}/21)",
+                f"{sweep.train_seconds.mean:.0f}",
+            )
+        more = RichTable(title="Severe corruption")
+        for head in (
+            "variant",
+            "utility",
+            "excess",
+            "segments %",
+            "post-shift 4/8/16",
+            "recovery",
+            "|w|^2",
+            "|d|",
+            "g_w",
+            "lambda",
+        ):
+            more.add_column(head, justify="left" if head == "variant" else "right")
+        for row in (row for row in self.rows if row.regime == "severe"):
+            more.add_row(
+                row.variant,
+                f"{row.utility.mean:.3f}",
+                f"{row.excess.mean:.4f}",
+                f"{row.segment_violation.mean:.1f}",
+                " / ".join(f"{each.mean:.3f}" for each in row.post_shift),
+                f"{row.recovery.mean:.1f}",
+                f"{row.preference_error.mean:.3f}",
+                f"{row.budget_error.mean:.3f}",
+                f"{row.gate_w.mean:.2f}",
+                f"{row.price.mean:.1f}",
+            )
+        return main, more, checks_table(self.checks)
+
+
+def demands(studies: Sequence[LevelTwo]) -> tuple[Check, ...]:
+    """The note's acceptance of level 2; nothing if BECON or exposed was not run."""
+
+    def mean(variant: str, regime: str, figure: str) -> float:
+        chosen = [each.regimes[regime] for each in studies if each.variant == variant]
+        return float(np.mean([getattr(each, figure) for each in chosen]))
+
+    there = {each.variant for each in studies}
+    if not {"becon", "exposed"} <= there:
+        return ()
+    made = []
+    for figure, most in (("safe_regret", 0.85), ("violation", 0.80)):
+        ratio = mean("becon", "severe", figure) / mean("exposed", "severe", figure)
+        made.append(
+            Check(
+                name=f"severe: {figure.replace('_', ' ')}, BECON / exposed",
+                value=ratio,
+                demand=f"<= {most:.2f}",
+                passed=ratio <= most,
+            )
+        )
+    return tuple(made)
+
+
+def _row(studies: Sequence[LevelTwo], variant: str, regime: str) -> Row:
+    judged = [each.regimes[regime] for each in studies if each.variant == variant]
+    return Row(
+        variant=variant,
+        regime=regime,
+        safe_regret=Spread.of([each.safe_regret for each in judged]),
+        violation=Spread.of([100 * each.violation for each in judged]),
+        excess=Spread.of([each.excess for each in judged]),
+        utility=Spread.of([each.utility for each in judged]),
+        segment_violation=Spread.of([100 * each.segment_violation for each in judged]),
+        post_shift=tuple(Spread.of([each.post_shift[n] for each in judged]) for n in range(3)),
+        recovery=Spread.of([each.recovery for each in judged]),
+        preference_error=Spread.of([each.preference_error for each in judged]),
+        budget_error=Spread.of([each.budget_error for each in judged]),
+        gate_w=Spread.of([each.gate_w for each in judged]),
+        price=Spread.of([each.price for each in judged]),
+    )
+
+
+def _sweep(studies: Sequence[LevelTwo], variant: str) -> Sweep:
+    chosen = [each for each in studies if each.variant == variant]
+    return Sweep(
+        variant=variant,
+        hypervolume=Spread.of([each.hypervolume for each in chosen]),
+        feasible=Spread.of([float(each.feasible) for each in chosen]),
+        train_seconds=Spread.of([each.train_seconds for each in chosen]),
+    )
+
+
+def _shown(row: Row) -> str:
+    error = "" if np.isnan(row.safe_regret.error) else f" ±{row.safe_regret.error:.3f}"
+    return f"{row.safe_regret.mean:.3f}{error} ({row.violation.mean:.1f})"
