@@ -21,35 +21,6 @@ if TYPE_CHECKING:
     from actors.studies.verifying import Row as Verified
     from services.cli.monitor_progress import Steps
 
-EXAMPLE = """Examples:
-
-  hanse monitor bench --quick
-      CASPIAN on synthetic cascades, fewer than its claims need
-
-  hanse monitor bench league --quick --json > league.json
-
-  hanse monitor bench synthetic --out page.html
-
-The suites:
-
-  synthetic: CASPIAN beside its rivals on traces whose truth is known
-
-  attribution: the same traces; whether origin, bridge, amplifier are found
-
-  league: leagues of 6, 24 and 96 firms, attacked or only looking like it
-
-  containment: what measures are worth, against alerts and against nothing
-
-  verification: whether trying an alert's suspects by replays finds who began
-
-  bace: BACE on signals whose graph is known
-
-In full they take from ten minutes to hours; --quick takes minutes, and says
-little about rates.
-
-Exit codes: 0 all requirements are met, 2 bad input, 4 one is not met,
-130 stopped.
-"""
 FAILED_CODE: Final = 4
 """The exit code if a requirement is not met."""
 _WIDTH: Final = 180
@@ -65,6 +36,51 @@ class Suite(StrEnum):
     ATTRIBUTION = "attribution"
     VERIFICATION = "verification"
     BACE = "bace"
+
+
+class About(NamedTuple):
+    """What a suite is, and how long it takes."""
+
+    quick: int
+    """Minutes of a processor's time with --quick; not measured on a quiet machine."""
+    full: int
+    """The same in full, by the number of runs or traces."""
+    what: str
+
+
+SUITES_ABOUT: Final = {
+    Suite.SYNTHETIC: About(2, 60, "CASPIAN and rivals on traces whose truth is known"),
+    Suite.ATTRIBUTION: About(2, 20, "whether origin, bridge, amplifier are found there"),
+    Suite.LEAGUE: About(1, 60, "leagues of 6, 24, 96 firms, attacked or seemingly so"),
+    Suite.CONTAINMENT: About(1, 30, "what measures are worth, against alerts alone"),
+    Suite.VERIFICATION: About(1, 20, "whether replays without suspects find who began"),
+    Suite.BACE: About(5, 15, "BACE on signals whose graph is known"),
+}
+_EXAMPLE: Final = """Examples:
+
+  hanse monitor bench --quick
+      CASPIAN on synthetic cascades, fewer than its claims need
+
+  hanse monitor bench league --quick --json > league.json
+
+  hanse monitor bench synthetic --out page.html
+
+The suites, and the minutes they take one processor: with --quick, in full
+(roughly; not measured on a quiet machine, in full by the number of runs):
+
+{suites}
+
+With --quick they say little about rates.
+
+Exit codes: 0 all requirements are met, 2 bad input, 4 one is not met,
+130 stopped.
+"""
+EXAMPLE = _EXAMPLE.format(
+    suites="\n\n".join(
+        f"  {suite} ({about.quick}, {about.full} min): {about.what}"
+        for suite, about in SUITES_ABOUT.items()
+    )
+)
 
 
 class Measured(NamedTuple):

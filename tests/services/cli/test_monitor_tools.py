@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -237,6 +238,12 @@ def test_an_unknown_suite_is_one_line_that_names_all(hanse):
     refusal = hanse("monitor", "bench", "synthetik").refusal
     for suite in ("synthetic", "league", "containment", "attribution", "bace"):
         assert suite in refusal
+
+
+def test_the_help_says_how_many_minutes_each_suite_takes(hanse):
+    out = hanse("monitor", "bench", "--help").out
+    for suite in monitor_bench.Suite:
+        assert re.search(rf"^ +{suite.value} \(\d+, \d+ min\): ", out, re.MULTILINE), suite
 
 
 def test_the_league_s_table_has_a_line_for_each_kind(hanse, monkeypatch):
