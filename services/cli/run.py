@@ -92,7 +92,7 @@ def run(
         hosts=hosts,
     )
     if settings:
-        config = apply_settings(config, settings)
+        config = apply_settings(config, settings, check_calibration=check_calibration)
     checked = check_strategies(config, "standard league" if file is None else str(file))
     warn_of_size(config)
     with new_folder(out, f"{config.name}-seed{config.seed}") as folder:

@@ -93,7 +93,7 @@ def test_an_unknown_strategy_lists_the_known_ones_and_names_the_firm(tmp_path):
     assert refusal(tmp_path, text) == (
         "firms.Bo.strategy: 'heuristics' is not a known strategy (did you mean 'heuristic'?); "
         "allowed: passive, heuristic, repaired, scripted, managed, importing, informed, random, "
-        "human, or your own as module:Class or path.py:Class"
+        "human, your own as module:Class or path.py:Class, or a trained policy as policy:FOLDER"
     )
 
 

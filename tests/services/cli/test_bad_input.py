@@ -24,7 +24,7 @@ CASES = {
         "hanse: run.toml: firms.Bo.strategy: 'pasive' is not a known strategy "
         "(did you mean 'passive'?); allowed: passive, heuristic, repaired, scripted, managed, "
         "importing, informed, random, human, "
-        "or your own as module:Class or path.py:Class",
+        "your own as module:Class or path.py:Class, or a trained policy as policy:FOLDER",
     ),
     "missing role": (
         THREE.replace('"retailer"', '"roaster"'),

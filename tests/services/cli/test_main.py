@@ -50,7 +50,7 @@ def test_wrong_arguments_are_one_line_and_exit_code_2(hanse, arguments, message)
 
 
 def test_ctrl_c_anywhere_ends_with_130_and_no_traceback(hanse, monkeypatch):
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("services.config.load", interrupted)
