@@ -129,7 +129,9 @@ def _search(products: Array, q: Array, ridge: float) -> tuple[Array, tuple[int, 
             active = sorted([*active, worst])
             continue
         return beta.clip(0.0), tuple(active)
-    return _enumerate(products, q, ridge) if count <= MOST_ENUMERATED else _descend(products, q)
+    return (
+        _enumerate(products, q, ridge) if count <= MOST_ENUMERATED else _descend(products, q, ridge)
+    )
 
 
 def _spread(products: Array, q: Array, active: list[int], ridge: float) -> Array:
@@ -156,7 +158,7 @@ def _enumerate(products: Array, q: Array, ridge: float) -> tuple[Array, tuple[in
     return best[1], best[2]
 
 
-def _descend(products: Array, q: Array) -> tuple[Array, tuple[int, ...]]:
+def _descend(products: Array, q: Array, ridge: float) -> tuple[Array, tuple[int, ...]]:
     """Minimises the dual |Σ lambda p|² / Σ lambda q over the simplex, which is convex."""
     shares = np.full(len(q), 1.0 / len(q))
     step = 1.0
@@ -172,8 +174,25 @@ def _descend(products: Array, q: Array) -> tuple[Array, tuple[int, ...]]:
                 break
             step /= 2
         shares, value = moved, min(found, value)
-    active = tuple(int(i) for i in np.flatnonzero(shares > 1e-9))
-    return shares / float(q @ shares), active
+    return _polish(products, q, shares / float(q @ shares), ridge)
+
+
+def _polish(products: Array, q: Array, beta: Array, ridge: float) -> tuple[Array, tuple[int, ...]]:
+    """Solves in closed form for the tasks that a descent ended with, if that serves better."""
+    best = (float(_rates(products, q, beta)[0].min()), beta)
+    active = [int(i) for i in np.argsort(-beta) if beta[i] > 1e-9]
+    found = tuple(sorted(active))
+    while active:
+        exact = _spread(products, q, sorted(active), ridge)
+        if exact.min() >= -_SLACK:
+            exact = exact.clip(0.0)
+            least = float(_rates(products, q, exact)[0].min())
+            if least > best[0]:
+                best, found = (least, exact), tuple(sorted(active))
+            active.pop()
+        else:
+            active.remove(int(np.argmin(exact)))
+    return best[1], found
 
 
 def _dual(products: Array, q: Array, shares: Array) -> float:
