@@ -181,7 +181,9 @@ def _measuring_group(algorithm: Any) -> Any:
     group = getattr(algorithm, "_measuring", None)
     if group is None:
         config = algorithm.config.copy(copy_frozen=False)
-        config.env_runners(num_envs_per_env_runner=1)
+        # They play while the others wait, so they ask for no processors of their own; if they did,
+        # they would wait for ever on a machine that the others fill.
+        config.env_runners(num_envs_per_env_runner=1, num_cpus_per_env_runner=0)
         group = EnvRunnerGroup(
             env_creator=None, config=config, local_env_runner=config.num_env_runners == 0
         )

@@ -5,6 +5,11 @@ if f is second-order smooth, O(B^-1/2) if its gradient is only Lipschitz, and it
 out over iterations. The multi-level estimate has the bias of 2^Q trajectories at the cost of about
 Q: it corrects a cheap, biased estimate by differences between batch sizes, of which a random one is
 drawn (note, section 3).
+
+    made = estimate(ProportionalFairness(delta=0.1), sampler, MultiLevel(), seed=(0,))
+    made.value, made.plug_in_value      # how fair it is, and what plug-in would say
+
+A sampler answers the vector returns of n fresh, independent trajectories.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,13 @@ pytest.importorskip("ray.rllib", reason="learning needs torch and RLlib: make rl
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner  # noqa: E402
 
 from policies.chain.ppo import ChainPPOMixin  # noqa: E402
+from policies.concave.algorithm import vector_reward  # noqa: E402
 from policies.concave.losses import vector_ppo_loss  # noqa: E402
 from policies.concave.module_weights import ModuleWeights  # noqa: E402
-from policies.concave.ppo import WEIGHTS, ConcavePPOLearner  # noqa: E402
+from policies.concave.ppo import WEIGHTS, ConcavePPOLearner, returns_of  # noqa: E402
 from policies.concave.returns import episode_return  # noqa: E402
 from policies.concave.utilities import Linear, Quadratic, TargetShortfall  # noqa: E402
-from policies.training.vector_gae import ADVANTAGES  # noqa: E402
+from policies.training.vector_gae import ADVANTAGES, REWARDS, ColumnFromInfo  # noqa: E402
 from services.errors import HanseError  # noqa: E402
 from tests.policies.concave.learning import (  # noqa: E402
     ALONE,
@@ -162,6 +165,16 @@ def test_a_learner_that_needs_fresh_episodes_does_not_train_without() -> None:
     assert 1 <= logged["concave_level_mean"] <= 2
 
 
+def test_the_return_of_a_module_is_the_mean_over_its_agents_in_an_episode() -> None:
+    reader = ColumnFromInfo(REWARDS, vector_reward, width=2)
+    two = [episode(6, 0, module_id="near"), episode(8, 1, module_id="near")]
+    other = episode(7, 2, module_id="far")
+    together = SimpleNamespace(agent_episodes=dict(enumerate([*two, other])))
+    got = returns_of([together, together], "near", reader, 0.9, "discounted")
+    assert got.shape == (2, 2)
+    assert got[0] == pytest.approx((vector_return(two[0]) + vector_return(two[1])) / 2, abs=1e-6)
+
+
 def test_a_state_brings_back_prices_and_plans() -> None:
     options = {**PLAIN, "concave_constraint": {"g": Linear((0.0, 1.0)), "threshold": 0.9}}
     made, again = learner(options), learner(options)
@@ -214,8 +227,6 @@ def test_wrong_settings_are_told_when_the_learner_is_built() -> None:
 
 
 def test_weights_are_plain_data_in_a_checkpoint() -> None:
-    import json
-
     made = learner(PLAIN)
     rollout(made, [episode(8, seed) for seed in range(4)])
     state = json.loads(json.dumps(made.get_state()["concave"]))
