@@ -35,6 +35,9 @@ def main(
         VARIANTS
     ),
     iterations: Annotated[int, typer.Option(min=1, help="Level 2: of 4096 steps.")] = 80,
+    rllib: Annotated[
+        bool, typer.Option("--rllib", help="Level 2: train through RLlib, six times slower.")
+    ] = False,
     processes: Annotated[int, typer.Option(min=1, help="How many trainings at once.")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
 ) -> None:
@@ -49,7 +52,7 @@ def main(
                 progress.print(f"--variants: there is no {name!r}; allowed: {', '.join(VARIANTS)}")
                 raise typer.Exit(2)
         length = min(iterations, QUICK_ITERATIONS) if quick else iterations
-        passed = _level_two(names, numbers, length, processes, json)
+        passed = _level_two(names, numbers, length, processes, json, rllib)
     raise typer.Exit(0 if passed else 1)
 
 
@@ -69,11 +72,19 @@ def _level_one(
 
 
 def _level_two(
-    names: list[str], seeds: list[int], iterations: int, processes: int, json: Path | None
+    names: list[str],
+    seeds: list[int],
+    iterations: int,
+    processes: int,
+    json: Path | None,
+    rllib: bool,
 ) -> bool:
     settings = PPOSettings(iterations=iterations)
     cases = [(name, seed) for seed in seeds for name in names]
-    jobs = [partial(run_level_two, name, seed, settings) for name, seed in cases]
+    run = run_level_two
+    if rllib:
+        from policies.becon.study.on_rllib import run_on_rllib as run
+    jobs = [partial(run, name, seed, settings) for name, seed in cases]
     studies = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
     table = level_two_table.Table.of(studies, iterations)
     _write(json, table.model_dump_json(indent=2))
