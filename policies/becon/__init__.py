@@ -9,8 +9,10 @@ design is ours. In the order of reading:
 - `observation`: one flat vector per step, with the belief in it (numpy)
 - `history`, `ensemble`, `gates`, `line_error`, `calibration`, `context`, `estimator`: what is
   learned about the task (torch)
-- `critic`, `multiplier`, `network`, `losses`: acting on it (torch)
+- `critic`, `scaling`, `multiplier`, `constraint`, `network`, `losses`: acting on it (torch)
+- `variants`, `inferred`, `external`: what it is compared with; `forms`: shapes as plain data
 - `metrics`: how well that went (numpy)
+- `acting`: a trained agent where it works, without RLlib and without labels
 - `study`: the experiments behind ``python -m policies.becon``; `binding`: the same on RLlib
 
 The desk is in `policies.environments`; CHAIN, which can train a BECON policy, in `policies.chain`.

@@ -26,8 +26,8 @@ from services.whole_file import whole
 MANIFEST: Final = "manifest.json"
 WEIGHTS: Final = "weights.safetensors"
 FORMAT: Final = 1
-HIDDEN: Final = "history"
-"""Key of the encoder's state beside those of the belief."""
+HIDDEN, FRAMES = "history", "frames"
+"""Keys of the encoder's state and of the last frames, beside those of the belief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,19 @@ class BeconPolicy:
     Args:
         agent: Weights.
         clients: B.
+        window: As in training on RLlib: 0 if the encoder's state goes on from step to step,
+            otherwise how many of the last observations are encoded anew each time.
     """
 
-    def __init__(self, agent: Agent, clients: int) -> None:
+    def __init__(self, agent: Agent, clients: int, window: int = 0) -> None:
         self.agent = agent.eval()
+        self.window = window
         self.observer = Observer(agent.layout, clients)
-        self._state: Tensor = agent.initial_state(clients)
+        self._state: Tensor
+        """(B, H), of the encoder."""
+        self._frames: Tensor
+        """(B, window, D), the last observations."""
+        self._forget()
 
     def decide(
         self,
@@ -99,20 +106,23 @@ class BeconPolicy:
         """
         if feedback is None:
             x = self.observer.first(features, exposed, mask)
-            self._state = self.agent.initial_state(self.observer.batch)
+            self._forget()
         else:
             x = self.observer.next(features, exposed, feedback, mask)
         with torch.no_grad():
-            logits, acted, _, self._state = self.agent.act(
-                torch.as_tensor(x).unsqueeze(1), self._state
-            )
+            seen = torch.as_tensor(x).unsqueeze(1)
+            if self.window:
+                self._frames = torch.cat([self._frames[:, 1:], seen], dim=1)
+                logits, acted, _, _ = self.agent.act(self._frames)
+            else:
+                logits, acted, _, self._state = self.agent.act(seen, self._state)
         k = self.agent.layout.objectives
         made = {
-            name: getattr(acted, name)[:, 0].numpy()
+            name: getattr(acted, name)[:, -1].numpy()
             for name in ("features", "plain", "gates", "epistemic", "price")
         }
         return Decision(
-            action=_chosen(logits[:, 0], self.agent.layout.levels, rng),
+            action=_chosen(logits[:, -1], self.agent.layout.levels, rng),
             preference=made["plain"][:, :k],
             budget=made["plain"][:, k],
             safe_budget=made["features"][:, k],
@@ -123,12 +133,22 @@ class BeconPolicy:
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Beliefs and histories of all clients, as plain arrays."""
-        return {**self.observer.get_state(), HIDDEN: self._state.numpy().copy()}
+        return {
+            **self.observer.get_state(),
+            HIDDEN: self._state.numpy().copy(),
+            FRAMES: self._frames.numpy().copy(),
+        }
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `get_state` was called."""
         self.observer.set_state(dict(state))
         self._state = torch.as_tensor(np.array(state[HIDDEN]))
+        self._frames = torch.as_tensor(np.array(state[FRAMES]))
+
+    def _forget(self) -> None:
+        clients = self.observer.batch
+        self._state = self.agent.initial_state(clients)
+        self._frames = torch.zeros(clients, self.window, self.agent.layout.width)
 
     def save(self, folder: Path) -> None:
         """Writes weights and manifest; loading them runs no code."""
@@ -138,6 +158,7 @@ class BeconPolicy:
         manifest = {
             "format": FORMAT,
             "kind": "becon",
+            "window": self.window,
             **plain(self.agent.layout, self.agent.form),
             "weights_sha256": hashlib.sha256(packed).hexdigest(),
         }
@@ -175,7 +196,7 @@ class BeconPolicy:
         except RuntimeError as error:
             first = str(error).splitlines()[-1].strip()
             raise HanseError(f"{path}: does not fit {MANIFEST}: {first}; train it anew") from None
-        return cls(agent, clients)
+        return cls(agent, clients, int(manifest.get("window", 0)))
 
 
 def _chosen(logits: Tensor, levels: tuple[int, ...], rng: np.random.Generator | None) -> np.ndarray:

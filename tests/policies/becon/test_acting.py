@@ -40,12 +40,12 @@ def lived(policy: BeconPolicy, steps: range) -> list[np.ndarray]:
     return made
 
 
-def trained() -> BeconPolicy:
+def trained(window: int = 0) -> BeconPolicy:
     """A policy whose choices depend on what it sees."""
     agent = small_agent()
     with torch.no_grad():
         agent.policy[-1].weight.normal_()
-    return BeconPolicy(agent, 2)
+    return BeconPolicy(agent, 2, window)
 
 
 def test_neither_acting_nor_observing_has_a_way_in_for_labels() -> None:
@@ -79,8 +79,9 @@ def test_the_likeliest_is_chosen_unless_a_generator_is_given() -> None:
     assert len(drawn) > 1
 
 
-def test_beliefs_go_on_to_the_bit_from_a_saved_state() -> None:
-    policy, other = trained(), trained()
+@pytest.mark.parametrize("window", [0, 3])
+def test_beliefs_go_on_to_the_bit_from_a_saved_state(window: int) -> None:
+    policy, other = trained(window), trained(window)
     lived(policy, range(4))
     other.set_state(policy.get_state())
     for one, again in zip(lived(policy, range(4, 8)), lived(other, range(4, 8)), strict=True):
@@ -93,8 +94,9 @@ def test_a_first_step_forgets_the_last_episode() -> None:
     assert np.array_equal(lived(policy, range(3))[2], first[2])
 
 
-def test_a_saved_policy_decides_as_before(tmp_path: Path) -> None:
-    policy = trained()
+@pytest.mark.parametrize("window", [0, 3])
+def test_a_saved_policy_decides_as_before(tmp_path: Path, window: int) -> None:
+    policy = trained(window)
     policy.save(tmp_path)
     again = BeconPolicy.load(tmp_path, clients=2)
     assert again.agent.form == policy.agent.form

@@ -15,12 +15,14 @@ import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModule
 
+from policies.becon.acting import BeconPolicy
 from policies.becon.binding.belief_observation import BeliefObservation
 from policies.becon.binding.columns import EXCESS, LABELS
 from policies.becon.binding.config import becon_config, check_cadence
 from policies.becon.binding.learner import BeconLearner, read_settings, sequences
 from policies.becon.binding.module import ACTED, BeconModule
 from policies.becon.losses import LossSettings, total_loss
+from policies.becon.observation import Exposed, Feedback
 from policies.chain.ppo import ChainPPOMixin
 from policies.environments.desk_env import TradeoffDeskEnv
 from policies.environments.tradeoff_desk import ACCUMULATING
@@ -263,6 +265,45 @@ def test_a_stateless_module_decides_by_its_window_alone() -> None:
     single = acting.forward_inference({Columns.OBS: seen[2:3]})[Columns.ACTION_DIST_INPUTS]
     assert torch.allclose(whole[2:3], single, atol=1e-6)
     assert acting.compute_values({Columns.OBS: seen}).shape == (5, 4)
+
+
+@pytest.mark.parametrize("window", [0, 4])
+def test_what_was_trained_on_rllib_decides_alike_without_it(window: int) -> None:
+    acting, env = module(window), BeliefObservation(make(), max(window, 1))
+    policy = BeconPolicy(acting.agent, 1, window)
+    seen, info = env.reset(seed=3)
+    state, feedback = torch.zeros(1, 8), None
+    for _ in range(6):
+        batch: dict[str, Any] = {Columns.OBS: torch.as_tensor(seen)[None]}
+        if not window:
+            batch = {
+                Columns.OBS: torch.as_tensor(seen)[None, None],
+                Columns.STATE_IN: {"h": state},
+            }
+        out = acting.forward_inference(batch)
+        state = out[Columns.STATE_OUT]["h"] if not window else state
+        likeliest = int(out[Columns.ACTION_DIST_INPUTS].reshape(-1).argmax())
+        exposed = Exposed(
+            info["exposed_preference"][None],
+            np.array([info["exposed_budget"]]),
+            np.array([info["age"]]),
+            np.array([not info["missing"]]),
+        )
+        features = seen[-env.layout.width :][env.layout.part("features")][None]
+        decided = policy.decide(features, exposed, feedback)
+        assert int(decided.action[0, 0]) == likeliest
+        packed = out[ACTED].reshape(1, -1)
+        assert torch.allclose(
+            torch.as_tensor(decided.preference), packed[:, 6:9].detach(), atol=1e-6
+        )
+        seen, _, _, _, info = env.step(likeliest)
+        feedback = Feedback(
+            np.array([likeliest]),
+            info["vector_reward"][None],
+            np.array([info["cost"]]),
+            np.array([info["feedback"]]),
+            np.array([info["alarm"]]),
+        )
 
 
 def test_a_saved_module_decides_as_before(tmp_path: Path) -> None:
