@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +126,8 @@ class Balancer:
             for n, size in zip(names, lengths, strict=True)
             if n not in converged and size < least * self._noise.get(n, 0.0)
         )
+        if len(converged) + len(frozen) == len(names):
+            frozen = ()  # all are noise alike, and a noisy step is better than none
         keep = [i for i, n in enumerate(names) if n not in converged and n not in frozen]
         left = tuple(names[i] for i in keep)
         if not left:
@@ -150,6 +153,24 @@ class Balancer:
             frozen=frozen,
             scale=scale,
         )
+
+    def save(self) -> dict[str, Any]:
+        """Plain numbers and lists; `load` takes them back. Secants begin anew."""
+        return {
+            "inner": [[one, two, value] for (one, two), value in self._inner.items()],
+            "noise": dict(self._noise),
+            "bottleneck": list(self._bottleneck),
+            "stalled": self._stalled,
+            "random": self._rng.bit_generator.state,
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Continues where `save` was called."""
+        self._inner = {(one, two): float(value) for one, two, value in saved["inner"]}
+        self._noise = {name: float(value) for name, value in saved["noise"].items()}
+        self._bottleneck = tuple(saved["bottleneck"])
+        self._stalled = int(saved["stalled"])
+        self._rng.bit_generator.state = saved["random"]
 
     def _smoothed(self, names: tuple[str, ...], inner: Array) -> Array:
         """Running means of the inner products, made a Gram matrix again."""

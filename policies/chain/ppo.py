@@ -36,10 +36,9 @@ class ChainPPOMixin(ChainMixin):
     ) -> Tensor:
         """The part of the loss that the weight is set in proportion to, without its gradient.
 
-        That is the clipped surrogate less the mean advantage of the mini-batch. RLlib standardises
-        advantages over the rollout, not the mini-batch as the released code does, so their mean
-        here is luck; it has no gradient and would be several times what the policy can change.
-        Override it where the policy loss is not PPO's.
+        That is the clipped surrogate less the mean advantage of the mini-batch, which is luck and
+        has no gradient. (RLlib standardises advantages over the rollout; the released code does so
+        over the mini-batch, where their mean is 0.) Override it where the policy loss is not PPO's.
         """
         module = self.module[module_id].unwrapped()  # type: ignore[attr-defined]
         inputs = fwd_out[Columns.ACTION_DIST_INPUTS].detach()

@@ -55,19 +55,20 @@ class ChurnTerm:
         """The weighted term.
 
         Args:
-            loss: What the term is compared with; only its size counts.
+            loss: What the term is compared with. The size of its mean counts: single mini-batches
+                may be off by several times that, to either side.
             churn: Mean churn, with its gradient.
         """
-        size = loss.detach().abs()
-        self._losses.append(size)
+        self._losses.append(loss.detach())
         self._churns.append(churn.detach())
-        return self.weight * size * churn if self.relative else self.weight * churn
+        weight = self.weight * loss.detach().abs() if self.relative else self.weight
+        return weight * churn
 
     def finish(self, factor: float = 1.0) -> dict[str, float]:
         """Sets the weight from what was seen; answers what is worth logging."""
         if not self._churns:
             return {}
-        loss = float(torch.stack(self._losses).mean())
+        loss = abs(float(torch.stack(self._losses).mean()))
         churn = float(torch.stack(self._churns).mean())
         self._losses.clear()
         self._churns.clear()

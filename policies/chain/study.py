@@ -105,7 +105,9 @@ def run_mode(
                     for name, value in logged.items()
                     if name.startswith("chain_")
                 }
-                row["return"] = float(result["env_runners"].get("episode_return_mean", np.nan))
+                found = float(result["env_runners"].get("episode_return_mean", np.nan))
+                # Where worlds run long, an iteration may see none end: the last figure stands.
+                row["return"] = found if np.isfinite(found) or not rows else rows[-1]["return"]
                 rows.append(row)
                 if on_iteration is not None:
                     on_iteration(len(rows))

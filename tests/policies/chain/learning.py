@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
 SEEN = gym.spaces.Box(-1, 1, (3,), np.float32)
@@ -23,6 +25,8 @@ def ppo(
     actions: Any = CHOICE,
     modules: Mapping[str, Mapping[str, Any]] | None = None,
     chunk: int = 0,
+    connectors: Sequence[Any] = (),
+    multi_module: Any = None,
 ) -> Any:
     """A built PPO learner.
 
@@ -32,6 +36,8 @@ def ppo(
         actions: The action space of every module.
         modules: Module names and the options each has of its own; None: one module.
         chunk: 0: no memory; otherwise an LSTM and the length of its chunks.
+        connectors: Pieces before the learner's own.
+        multi_module: The class that holds all modules, if they share anything.
     """
     torch.manual_seed(0)
     np.random.seed(0)
@@ -46,6 +52,8 @@ def ppo(
         .learners(learner_class=learner_class, learner_config_dict=dict(options or {}))
         .debugging(seed=0)
     )
+    if connectors:
+        config.learners(learner_connector=lambda *spaces: list(connectors))
     if modules is None:
         return config.build_learner()
     config.multi_agent(
@@ -56,6 +64,13 @@ def ppo(
             for name, own in modules.items()
         },
     )
+    if multi_module is not None:
+        spec = RLModuleSpec(observation_space=SEEN, action_space=actions, model_config=network)
+        config.rl_module(
+            rl_module_spec=MultiRLModuleSpec(
+                multi_rl_module_class=multi_module, rl_module_specs=dict.fromkeys(modules, spec)
+            )
+        )
     return config.build_learner(spaces=dict.fromkeys(modules, (SEEN, actions)))
 
 
@@ -76,6 +91,7 @@ def episode(
     end: bool = True,
     cell: int = 0,
     module_id: str | None = None,
+    agent_id: str | None = None,
 ) -> Any:
     """A recording of random behaviour."""
     rng = np.random.default_rng([seed, length])
@@ -102,7 +118,7 @@ def episode(
         len_lookback_buffer=0,
         observation_space=SEEN,
         action_space=actions,
-        agent_id=module_id,
+        agent_id=agent_id or module_id,
         module_id=module_id,
     ).to_numpy()
 
