@@ -59,7 +59,7 @@ class Noting:
                 "extra": extra,
                 "step": torch.cat([found[p].reshape(-1) for p in shared]),
                 "heads": [
-                    (found[p], plain)
+                    (found[p].clone(), plain)
                     for p, plain in zip(every, ordinary, strict=True)
                     if id(p) not in ids
                 ],
