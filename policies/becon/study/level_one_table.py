@@ -51,6 +51,13 @@ NOTE: Final[Mapping[str, Mapping[str, tuple[float, float | None]]]] = {
     },
 }
 """Safe regret and violations in per cent that the note measured, seed 0 (section 7)."""
+NOTE_ERRORS: Final[Mapping[str, Mapping[str, float]]] = {
+    "clean": {"becon": 0.0005, "exposed": 0.0004},
+    "moderate": {"becon": 0.042, "exposed": 0.075},
+    "severe": {"becon": 0.049, "exposed": 0.217},
+    "no_feedback": {"becon": 0.030, "exposed": 0.031},
+}
+"""Squared error of w that the note measured."""
 NOTE_GATES: Final = {"clean": 0.03, "moderate": 0.65, "severe": 0.89, "no_feedback": 0.10}
 
 
@@ -88,6 +95,8 @@ class Row(_Record):
     budget_error: Spread
     note: tuple[float, float | None] | None
     """The note's safe regret and violations."""
+    note_error: float | None
+    """The note's squared error of w."""
 
 
 class GateRow(_Record):
@@ -157,26 +166,34 @@ class Table(_Record):
         from rich.table import Table as RichTable
 
         seeds = ", ".join(map(str, self.seeds))
-        main = RichTable(
-            title=f"Safe regret (violations %), seeds {seeds}; below: the note, seed 0"
-        )
-        main.add_column("regime")
+        main = RichTable(title=f"Safe regret (violations %), seeds {seeds}; note: seed 0")
+        main.add_column("method")
+        for head in (*CORRUPTIONS, "mean"):
+            main.add_column(head, justify="right")
         for method in METHODS:
-            main.add_column(method, justify="right")
-        for regime in CORRUPTIONS:
-            ours = [row for row in self.rows if row.regime == regime]
+            ours = [row for row in self.rows if row.method == method]
+            mean = f"{np.mean([row.safe_regret.mean for row in ours]):.3f}"
             main.add_row(
-                regime, *(f"{row.safe_regret.mean:.3f} ({row.violation.mean:.1f})" for row in ours)
+                method,
+                *(_cell(row.safe_regret.mean, row.violation.mean) for row in ours),
+                mean,
             )
             if len(self.seeds) > 1:
                 main.add_row("  ± s.e.", *(_error(row) for row in ours), style="dim")
             main.add_row("  note", *(_noted(row.note) for row in ours), style="dim")
-        means = [[row.safe_regret.mean for row in self.rows if row.method == m] for m in METHODS]
-        main.add_row("mean", *(f"{np.mean(each):.3f}" for each in means), style="bold")
         more = RichTable(
-            title="After a jump: regret over 8 steps; recovery in steps; errors of (w, d)"
+            title="After a jump (regret over 8 steps, recovery in steps), and errors of w and d"
         )
-        for head in ("regime", "method", "utility", "post-shift", "recovery", "|w|^2", "|d|"):
+        for head in (
+            "regime",
+            "method",
+            "utility",
+            "post-shift",
+            "recovery",
+            "|w|^2",
+            "note",
+            "|d|",
+        ):
             more.add_column(head, justify="left" if head in ("regime", "method") else "right")
         for row in self.rows:
             more.add_row(
@@ -186,10 +203,11 @@ class Table(_Record):
                 f"{row.post_shift.mean:.3f}",
                 f"{row.recovery.mean:.1f}",
                 f"{row.preference_error.mean:.4f}",
+                f"{row.note_error:.4f}" if row.note_error is not None else "",
                 f"{row.budget_error.mean:.3f}",
             )
         gates = RichTable(title="Gates: 0 trusts the descriptor, 1 the belief")
-        heads = ("regime", "g_w", "note", "g_d", "right side", "80 % w", "80 % d", "epi", "ale")
+        heads = ("regime", "g_w", "note", "g_d", "right", "80% w", "80% d", "epi", "ale")
         for head in heads:
             gates.add_column(head, justify="left" if head == "regime" else "right")
         for each in self.gates:
@@ -263,7 +281,7 @@ def demands(studies: Sequence[LevelOne]) -> tuple[Check, ...]:
             counts = method == "becon_safe"
             checks += [each.model_copy(update={"counts": counts}) for each in both]
     rises = max(each.gate_rises for each in studies)
-    checks.append(_most("(e) steps where more disagreement opens a gate", rises, 0.0))
+    checks.append(_most("(e) steps where disagreement opens a gate", rises, 0.0))
     return tuple(checks)
 
 
@@ -281,6 +299,7 @@ def _row(studies: Sequence[LevelOne], regime: str, method: Method) -> Row:
         preference_error=Spread.of([cell.preference_error for cell in cells]),
         budget_error=Spread.of([cell.budget_error for cell in cells]),
         note=NOTE[regime].get(method),
+        note_error=NOTE_ERRORS[regime].get(method),
     )
 
 
@@ -308,10 +327,16 @@ def _most(name: str, value: float, most: float) -> Check:
 
 
 def _error(row: Row) -> str:
-    return f"{row.safe_regret.error:.3f} ({row.violation.error:.1f})"
+    return _cell(row.safe_regret.error, row.violation.error)
 
 
 def _noted(note: tuple[float, float | None] | None) -> str:
     if note is None:
         return "-"
-    return f"{note[0]:.3f}" + ("" if note[1] is None else f" ({note[1]})")
+    return _cell(*note)
+
+
+def _cell(regret: float, violation: float | None) -> str:
+    """As the note prints it, without the zero before the point."""
+    shown = f"{regret:.3f}".removeprefix("0")
+    return shown if violation is None else f"{shown} ({violation:.1f})"
