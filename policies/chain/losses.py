@@ -43,6 +43,8 @@ def multi_categorical_churn(old: Tensor, new: Tensor, sizes: Sequence[int]) -> T
         new: Likewise.
         sizes: Actions of each head.
     """
+    if len(sizes) == 1:
+        return categorical_churn(old, new)
     pieces = zip(
         torch.split(old, list(sizes), dim=-1), torch.split(new, list(sizes), dim=-1), strict=True
     )

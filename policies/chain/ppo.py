@@ -8,11 +8,14 @@ arXiv 2506.00592, with the divergence in place of the cross-entropy.
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from typing import Any, ClassVar
 
 import torch
+from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.models.base import ENCODER_OUT
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from torch import Tensor
 
@@ -31,10 +34,26 @@ class ChainPPOMixin(ChainMixin):
     without a real step gives a loss of 0, where RLlib's own would be NaN.
     """
 
+    POLICY_COLUMNS: ClassVar[tuple[str, ...]] = (
+        Columns.ACTIONS,
+        Columns.ACTION_LOGP,
+        Columns.ADVANTAGES,
+        MASK,
+    )
+    """What `policy_loss` reads of a batch."""
+
+    def build(self) -> None:
+        """Builds the parent."""
+        self._noted: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        super().build()
+
     def policy_loss(
         self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
     ) -> Tensor:
         """The part of the loss that the weight is set in proportion to, without its gradient.
+
+        It is computed once per rollout, over all its mini-batches, from `POLICY_COLUMNS` and the
+        policy's outputs.
 
         That is the clipped surrogate less the mean advantage of the mini-batch, which is luck and
         has no gradient. (RLlib standardises advantages over the rollout; the released code does so
@@ -70,20 +89,29 @@ class ChainPPOMixin(ChainMixin):
             return loss
         rows = chain.rows.draw(size)
         with torch.no_grad():
-            old = chain.reference.module().forward_train(rows)[Columns.ACTION_DIST_INPUTS]
-        new = module.forward_train(rows)[Columns.ACTION_DIST_INPUTS]
-        churn = masked_mean(head.churn(old, new), rows.get(MASK))
-        size_of_loss = (
-            self.policy_loss(module_id=module_id, config=config, batch=batch, fwd_out=fwd_out)
-            if chain.settings.weight is None
-            else loss
-        )
-        term = chain.terms["policy"].add(size_of_loss, churn)
+            old = policy_outputs(chain.reference.module(), rows)
+        new = policy_outputs(module, rows)
+        churn = masked_mean(head.churn(old, new), _mask(module, rows))
+        term = chain.terms["policy"].add(None, churn)
+        if chain.settings.weight is None:
+            note = {name: batch[name] for name in self.POLICY_COLUMNS if name in batch}
+            outputs = fwd_out[Columns.ACTION_DIST_INPUTS].detach()
+            self._noted[module_id].append({**note, Columns.ACTION_DIST_INPUTS: outputs})
         self.regularisation[module_id] = (loss, term)
         return loss + term
 
     def after_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
         """Also logs how far the policy has come from the one that acted."""
+        for module_id, noted in self._noted.items():
+            batch = {name: torch.cat([one[name] for one in noted]) for name in noted[0]}
+            outputs = {Columns.ACTION_DIST_INPUTS: batch.pop(Columns.ACTION_DIST_INPUTS)}
+            config = self.config.get_config_for_module(module_id)  # type: ignore[attr-defined]
+            with torch.no_grad():
+                loss = self.policy_loss(
+                    module_id=module_id, config=config, batch=batch, fwd_out=outputs
+                )
+            self.chain(module_id).terms["policy"].compare(loss)
+        self._noted.clear()
         for module_id, chain in self.chains.items():
             if chain.active and isinstance(chain.rows, RolloutRows) and len(chain.rows):
                 module = self.module[module_id].unwrapped()  # type: ignore[attr-defined]
@@ -95,7 +123,7 @@ class ChainPPOMixin(ChainMixin):
         self, module: Any, head: PolicyHead, chain: ModuleChain, size: int, config: Any
     ) -> None:
         rows = chain.watched.draw(size)
-        mask = rows.get(MASK)
+        mask = _mask(module, rows)
         new = module.forward_train(rows)
         now = new[Columns.ACTION_DIST_INPUTS]
         valued = isinstance(module, ValueFunctionAPI)
@@ -124,6 +152,25 @@ class ChainPPOMixin(ChainMixin):
 
 class ChainPPOLearner(ChainPPOMixin, PPOTorchLearner):  # type: ignore[misc]
     """PPO with CHAIN."""
+
+
+def policy_outputs(module: Any, rows: dict[str, Any]) -> Tensor:
+    """The policy's outputs; `forward_train` without what only a loss or a first call needs."""
+    encoder: Any = getattr(module, "encoder", None)
+    if (
+        type(module)._forward_train is DefaultPPOTorchRLModule._forward_train
+        and hasattr(encoder, "actor_encoder")
+        and not module.is_stateful()
+    ):
+        outputs: Tensor = module.pi(encoder.actor_encoder(rows)[ENCODER_OUT])
+        return outputs
+    outputs = module._forward_train(rows)[Columns.ACTION_DIST_INPUTS]
+    return outputs
+
+
+def _mask(module: Any, rows: dict[str, Any]) -> Tensor | None:
+    """Of rows that were drawn: only chunks of episodes hold steps that do not count."""
+    return rows.get(MASK) if module.is_stateful() else None
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]

@@ -23,6 +23,9 @@ class FrozenReference:
     def __init__(self, kept: int = 1) -> None:
         self._kept = kept
         self._module: nn.Module | None = None
+        self._followed: nn.Module | None = None
+        self._theirs: list[Tensor] = []
+        self._ours: list[Tensor] = []
         self._older: deque[list[Tensor]] = deque(maxlen=kept)
         self._shown = 1
 
@@ -33,13 +36,16 @@ class FrozenReference:
 
     def keep(self, module: nn.Module) -> None:
         """Keeps the module's parameters and buffers as they are now."""
-        if self._module is None:
+        if self._module is None or module is not self._followed:
             self._module = copy.deepcopy(module).requires_grad_(False)
+            self._followed = module
+            # Walking through a module takes longer than copying it.
+            self._ours, self._theirs = _tensors(self._module), _tensors(module)
         else:
-            self._show(_tensors(module))
+            self._show(self._theirs)
         self._shown = 1
         if self._kept > 1:
-            self._older.appendleft([tensor.detach().clone() for tensor in _tensors(module)])
+            self._older.appendleft([tensor.detach().clone() for tensor in self._theirs])
 
     def module(self, steps: int = 1) -> Any:
         """The module of so many steps ago; do not keep it, the next `keep` changes it.
@@ -56,13 +62,13 @@ class FrozenReference:
 
     def drop(self) -> None:
         """Forgets everything: the module's parameters were replaced, not stepped."""
-        self._module = None
+        self._module = self._followed = None
+        self._ours, self._theirs = [], []
         self._older.clear()
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def _show(self, tensors: list[Tensor]) -> None:
-        assert self._module is not None
-        for ours, theirs in zip(_tensors(self._module), tensors, strict=True):
+        for ours, theirs in zip(self._ours, tensors, strict=True):
             ours.copy_(theirs)
 
 

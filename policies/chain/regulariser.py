@@ -51,33 +51,45 @@ class ChurnTerm:
         """Of the term, at present."""
         return self.coefficient.value if self.fixed is None else self.fixed
 
-    def add(self, loss: Tensor, churn: Tensor) -> Tensor:
+    def add(self, loss: Tensor | None, churn: Tensor) -> Tensor:
         """The weighted term.
 
         Args:
-            loss: What the term is compared with. The size of its mean counts: single mini-batches
-                may be off by several times that, to either side.
+            loss: What the term is compared with, if it is known by now (see `compare`).
             churn: Mean churn, with its gradient.
         """
-        self._losses.append(loss.detach())
         self._churns.append(churn.detach())
+        if loss is None:
+            return self.weight * churn
+        self.compare(loss)
         weight = self.weight * loss.detach().abs() if self.relative else self.weight
         return weight * churn
+
+    def compare(self, loss: Tensor) -> None:
+        """Takes a loss to compare the term with.
+
+        The size of the losses' mean counts: single mini-batches may be off by several times that,
+        to either side.
+        """
+        self._losses.append(loss.detach())
 
     def finish(self, factor: float = 1.0) -> dict[str, float]:
         """Sets the weight from what was seen; answers what is worth logging."""
         if not self._churns:
             return {}
-        loss = abs(float(torch.stack(self._losses).mean()))
+        loss = abs(float(torch.stack(self._losses).mean())) if self._losses else math.nan
         churn = float(torch.stack(self._churns).mean())
         self._losses.clear()
         self._churns.clear()
         used = self.weight
         if self.fixed is None:
             self.coefficient.update(loss, churn, factor)
-        per_loss = 1.0 if self.relative else 1 / loss if loss > 0 else math.nan
-        share = used * churn * per_loss
-        return {"lambda": used, "churn_loss": churn, "loss_share": share}
+        seen = {"lambda": used, "churn_loss": churn}
+        if self.relative:
+            seen["loss_share"] = used * churn
+        elif loss > 0:
+            seen["loss_share"] = used * churn / loss
+        return seen
 
 
 class ModuleChain:
