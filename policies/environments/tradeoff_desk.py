@@ -9,9 +9,8 @@ lost can be put down to not knowing the task.
 `Desks` is the plain core: N desks at once, numpy only; `policies.environments.desk_env` makes one a
 gymnasium environment.
 
-Source: our design; the shape and the constants are those of the project's note on BECON, section 2
-and section 7. Where the note is silent (how cost grows, how stress moves, how backlog works), the
-docstring of the setting says what was chosen.
+Source: our design; shape and constants are those of the note on BECON, sections 2 and 7. Where it
+is silent (how cost grows, stress moves and backlog works), docstrings say what was chosen.
 """
 
 from __future__ import annotations
@@ -83,15 +82,13 @@ class DeskSettings:
     """Probability of a jump per step."""
     backlog_share: float = 0.0
     """Alpha of c = (1 - alpha) cost(s, a) + alpha q', q' the backlog after the deal. With 0 the
-    best deal is the best of this step; with 0.6 (the variant of level 2) deals are paid off later,
-    so that a policy has to be learned."""
+    best deal is the best of this step; with 0.6 (level 2) deals are paid off later."""
     backlog_memory: float = 0.8
     """Rho of q' = rho q + (1 - rho) cost(s, a)."""
     freeze: int = 16
     """Steps for which drift `adversarial` freezes the descriptor when a jump occurs."""
     tables: int = 0
-    """Seed of what deals pay and cost, so that different desks can be told apart from different
-    luck at the same desk."""
+    """Seed of what deals pay and cost."""
 
 
 ACCUMULATING: Final = DeskSettings(backlog_share=0.6)
@@ -288,15 +285,9 @@ class Desks:
     def sight(self) -> Sight:
         """What is seen now; after the last step, too (for a critic)."""
         t, course = self._now, self.course
-        return Sight(
-            course.state[:, t],
-            course.stress[:, t],
-            self._backlog.copy(),
-            course.exposed_preference[:, t],
-            course.exposed_budget[:, t],
-            course.age[:, t],
-            course.fresh[:, t],
-        )
+        shown = (course.exposed_preference, course.exposed_budget, course.age, course.fresh)
+        descriptor = (each[:, t] for each in shown)
+        return Sight(course.state[:, t], course.stress[:, t], self._backlog.copy(), *descriptor)
 
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
         """The preference (N, K) and the budget (N,) that hold now: for oracles and metrics."""

@@ -90,7 +90,6 @@ class Progress:
     budget: list[float] = field(default_factory=list)
     violation: list[float] = field(default_factory=list)
     price: list[float] = field(default_factory=list)
-    losses: list[Mapping[str, float]] = field(default_factory=list)
     seconds: float = 0.0
     """CPU seconds in all."""
 
@@ -108,15 +107,8 @@ def train(variant: Variant, seed: int, settings: PPOSettings) -> tuple[Agent, Pr
         early = iteration < settings.curriculum * settings.iterations
         names = list(rng.choice(list(CORRUPTIONS), settings.desks))
         perfect = rng.uniform(size=settings.desks) < (0.5 if early and variant.curriculum else 0.0)
-        lines = [
-            PERFECT if p or variant.told_truth else CORRUPTIONS[n]
-            for n, p in zip(names, perfect, strict=True)
-        ]
-        level = np.array(
-            [-1 if p else list(CORRUPTIONS).index(n) for n, p in zip(names, perfect, strict=True)]
-        )
-        desk = replace(settings.desk, freeze=0) if variant.told_truth else settings.desk
-        watch = Watch(desk, lines, [settings.drift] * settings.desks)
+        level = np.where(perfect, -1, [list(CORRUPTIONS).index(name) for name in names])
+        watch = desks_of(variant, list(np.where(perfect, "perfect", names)), settings)
         rolled = roll_out(agent, watch, [seed, 12, iteration], level)
         if (iteration + 1) % settings.calibrate_every == 0 and not rolled.belief.isnan().any():
             # Nothing has been learned from this rollout yet.
@@ -172,9 +164,8 @@ def roll_out(
         belief = torch.full((len(seen), k + 1), torch.nan)
         variance = torch.full((len(seen), 2), torch.nan)
         if estimate is not None:
-            belief = torch.cat([estimate.mean_preference, estimate.mean_budget[..., None]], dim=-1)[
-                :, 0
-            ]
+            means = [estimate.mean_preference, estimate.mean_budget.unsqueeze(-1)]
+            belief = torch.cat(means, dim=-1)[:, 0]
             variance = (estimate.epistemic + estimate.aleatoric)[:, 0]
         step = {
             "x": seen,

@@ -13,7 +13,9 @@ pytest.importorskip("ray.rllib", reason="learning needs RLlib: make rl")
 import ray
 import torch
 from ray.rllib.core.columns import Columns
-from ray.rllib.core.rl_module.rl_module import RLModule
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from policies.becon.acting import BeconPolicy
 from policies.becon.binding.belief_observation import BeliefObservation
@@ -231,6 +233,70 @@ def test_a_curriculum_makes_descriptors_perfect_only_at_the_start() -> None:
     finally:
         algorithm.stop()
     assert shares == [{0.5}, {0.5}, {0.0}]
+
+
+class TwoDesks(MultiAgentEnv):  # type: ignore[misc]
+    """A router and a controller, each at a desk of its own; the router's is half as long."""
+
+    def __init__(self, config: Any = None) -> None:
+        super().__init__()
+        self.desks = {
+            name: BeliefObservation(TradeoffDeskEnv(replace(DESK, length=length)))
+            for name, length in (("router", 7), ("controller", 15))
+        }
+        self.possible_agents = list(self.desks)
+        self.agents = list(self.desks)
+        self.observation_spaces = {n: desk.observation_space for n, desk in self.desks.items()}
+        self.action_spaces = {n: desk.action_space for n, desk in self.desks.items()}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, Any]:
+        self.agents = list(self.desks)
+        made = {name: desk.reset(seed=seed) for name, desk in self.desks.items()}
+        return {n: seen for n, (seen, _) in made.items()}, {
+            n: info for n, (_, info) in made.items()
+        }
+
+    def step(self, actions: Any) -> Any:
+        made = {name: self.desks[name].step(action) for name, action in actions.items()}
+        seen, rewards, ended, cut, infos = (
+            {name: each[place] for name, each in made.items()} for place in range(5)
+        )
+        self.agents = [name for name in self.agents if not ended.get(name, False)]
+        over = not self.agents
+        return seen, rewards, ended | {"__all__": over}, cut | {"__all__": False}, infos
+
+
+def test_a_router_and_a_controller_learn_side_by_side() -> None:
+    spec = becon_config(make, small_form(), window=0, sequence=16).rl_module_spec
+    config = (
+        becon_config(make, small_form(), window=0, sequence=16)
+        .environment(TwoDesks, disable_env_checking=True)
+        .multi_agent(
+            policies={"router", "controller"},
+            policy_mapping_fn=lambda agent, *rest, **more: agent,
+        )
+        .rl_module(
+            rl_module_spec=MultiRLModuleSpec(
+                rl_module_specs={
+                    name: RLModuleSpec(module_class=BeconModule, model_config=spec.model_config)
+                    for name in ("router", "controller")
+                }
+            )
+        )
+        .training(train_batch_size_per_learner=128, minibatch_size=64, num_epochs=1)
+        .env_runners(num_envs_per_env_runner=1)
+        .debugging(seed=0, log_level="ERROR")
+    )
+    algorithm = config.build_algo()
+    try:
+        learner = learner_of(algorithm)
+        before = {n: learner.module[n].agent.policy[0].weight.clone() for n in TwoDesks().desks}
+        results = algorithm.train()["learners"]
+        for name, weight in before.items():
+            assert not torch.equal(learner.module[name].agent.policy[0].weight, weight)
+            assert np.isfinite(float(results[name]["becon_belief_loss"]))
+    finally:
+        algorithm.stop()
 
 
 def module(window: int) -> BeconModule:
