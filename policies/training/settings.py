@@ -61,11 +61,11 @@ class NetworkConfig(ConfigModel):
 class PPOConfig(ConfigModel):
     """Proximal policy optimisation (Schulman et al., arXiv 1707.06347)."""
 
-    iterations: _Positive = 100
-    episodes: _Positive = 16
+    iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    episodes: Annotated[int, Field(ge=1, le=1_024)] = 16
     """Episodes of an iteration; as many environments run side by side."""
-    epochs: _Positive = 6
-    minibatch: _Positive = 240
+    epochs: Annotated[int, Field(ge=1, le=100)] = 6
+    minibatch: Annotated[int, Field(ge=1, le=100_000)] = 240
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-3
     """At the start; it falls linearly."""
     final_learning_rate: Annotated[float, Field(ge=0, le=1)] = 1e-4
@@ -96,6 +96,16 @@ class ValidationConfig(ConfigModel):
         default_factory=lambda: [500, 507]
     )
     """The first and the last."""
+
+    @field_validator("seeds")
+    @classmethod
+    def _forwards(cls, seeds: list[int]) -> list[int]:
+        first, last = seeds
+        if not first <= last < first + 1_000:
+            raise fault(
+                f"{seeds}: does not fit; allowed: the first and the last of at most 1000 seeds"
+            )
+        return seeds
 
 
 class TrainingConfig(ConfigModel):
