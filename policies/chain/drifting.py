@@ -22,8 +22,6 @@ def offset_of(task: int, seed: int) -> NDArray[np.float32]:
 class OffsetCartPole(gym.Wrapper[NDArray[np.float32], Any, NDArray[np.float32], Any]):
     """CartPole-v1 with an offset that `set_task` changes, and a scaled reward.
 
-    `info["return"]` has the return so far in CartPole's own unit.
-
     Args:
         config: `seed`: of the offsets.
     """
@@ -38,9 +36,11 @@ class OffsetCartPole(gym.Wrapper[NDArray[np.float32], Any, NDArray[np.float32], 
         """Changes the offset at once."""
         self._offset = offset_of(task, self._seed)
 
-    def reset(self, **options: Any) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """As CartPole, with the offset."""
-        seen, info = self.env.reset(**options)
+        seen, info = self.env.reset(seed=seed, options=options)
         return seen + self._offset, info
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
