@@ -33,7 +33,7 @@ def test_the_run_file_is_meant_relative_to_the_training_file(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"ppo": {"iterations": 0}}, "ppo.iterations: 0 does not fit; allowed: a whole number of"),
+        ({"ppo": {"iterations": 0}}, "ppo.iterations: 0 does not fit; allowed: a whole number from 1"),
         ({"ppo": {"iteratons": 9}}, "did you mean 'iterations'?"),
         ({"environment": {"objectives": {"profit": 0.5}}}, "the weights sum to 0.5; they must sum"),
         ({"environment": {"objectives": {}}}, "names no objective"),
