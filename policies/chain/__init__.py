@@ -10,7 +10,8 @@ the order of reading:
 - `settings`, `regulariser`: all that for one module, still without RLlib
 - `learner`, `ppo`, `dqn`, `sac`: the binding to RLlib's learners
 - `serial`: agents that see what those before them have committed to; off unless asked for
-- `study`, `benchmark`: what it does on CartPole with drifting observations, and what it costs
+- `drifting`, `study`, `benchmark`, `table`: what it does on CartPole with drifting observations,
+  and what it costs (``python -m policies.chain``)
 
 That CHAIN stands for this method is our reading of the name; no other method of that name is known.
 """

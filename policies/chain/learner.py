@@ -83,7 +83,7 @@ class ChainMixin:
     def apply_gradients(self, gradients_dict: dict[Any, Any]) -> None:
         """Keeps the parameters as they are before the step, then steps."""
         for module_id, chain in self.chains.items():
-            if chain.active:
+            if chain.active and chain.rows.seen:
                 chain.reference.keep(self.module[module_id].unwrapped())  # type: ignore[attr-defined]
         super().apply_gradients(gradients_dict)  # type: ignore[misc]
 

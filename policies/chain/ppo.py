@@ -31,7 +31,9 @@ class ChainPPOMixin(ChainMixin):
     """CHAIN for any learner with PPO's policy loss; put it before that learner's class.
 
     With `chain_lambda` 0 and nothing measured, training is the parent's to the bit. A mini-batch
-    without a real step gives a loss of 0, where RLlib's own would be NaN.
+    without a real step gives a loss of 0, where RLlib's own would be NaN. A module must be able to
+    run by itself: one that reads what an encoder in another module has made of the batch cannot be
+    run on a reference batch.
     """
 
     POLICY_COLUMNS: ClassVar[tuple[str, ...]] = (

@@ -52,6 +52,11 @@ class RolloutRows(_Drawing):
     def __len__(self) -> int:
         return len(self._real)
 
+    @property
+    def seen(self) -> bool:
+        """Whether there was ever a rollout."""
+        return bool(self.rollout)
+
     def replace(self, batch: Mapping[str, Any]) -> None:
         """Takes a new rollout; rows without a real step are never drawn."""
         self.rollout = columns_of(batch)
@@ -94,6 +99,11 @@ class ReplayRows(_Drawing):
 
     def __len__(self) -> int:
         return count_rows(self._batches[0]) if len(self._batches) > 2 else 0
+
+    @property
+    def seen(self) -> bool:
+        """Whether there was ever a batch."""
+        return bool(self._batches)
 
     def replace(self, batch: Mapping[str, Any]) -> None:
         """Takes the batch that is trained on next."""

@@ -42,6 +42,7 @@ MODES: Final = {
     for mode in (
         Mode("PPO", {"chain_lambda": 0}),
         Mode("CHAIN auto 0.1", {"chain_beta": 0.1}),
+        Mode("CHAIN auto 0.02", {"chain_beta": 0.02}),
         Mode("CHAIN fixed 3", {"chain_lambda": 3.0}),
         Mode("CHAIN auto 1.0", {"chain_beta": 1.0}),
         Mode("PPO, half rate", {"chain_lambda": 0}, learning_rate=1e-3),

@@ -44,8 +44,8 @@ def passed(found: list[object]) -> list[bool]:
     return [check.passed for check in found]  # type: ignore[attr-defined]
 
 
-def test_the_note_and_the_study_have_the_same_modes() -> None:
-    assert list(NOTED) == list(MODES)
+def test_the_study_runs_every_mode_of_the_note() -> None:
+    assert set(NOTED) <= set(MODES)
 
 
 def test_demands_are_met_or_missed_at_their_bounds() -> None:
