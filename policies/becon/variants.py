@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
-from policies.becon.estimator import EstimatorForm
+from policies.becon.estimator import EstimatorForm, Source
 from policies.becon.network import AgentForm
 
 
@@ -23,10 +23,12 @@ class Variant:
     """Whether its descriptor is perfect: the oracle."""
     curriculum: bool = False
     """Whether it begins with partly perfect descriptors."""
+    kappa: float = 0.0
+    """How many standard deviations of the budget are held back in acting, not in training."""
 
 
-def _source(source: str, kappa: float = 0.0) -> AgentForm:
-    return AgentForm(EstimatorForm(source=source, kappa=kappa))  # type: ignore[arg-type]
+def _source(source: Source) -> AgentForm:
+    return AgentForm(EstimatorForm(source=source))
 
 
 VARIANTS: Final[Mapping[str, Variant]] = MappingProxyType(
@@ -44,7 +46,7 @@ VARIANTS: Final[Mapping[str, Variant]] = MappingProxyType(
         ),
         "lagrangian": Variant(AgentForm(EstimatorForm(source="exposed"), pricing="scalar")),
         "becon": Variant(_source("gated"), curriculum=True),
-        "becon_safe": Variant(_source("gated", kappa=0.35), curriculum=True),
+        "becon_safe": Variant(_source("gated"), curriculum=True, kappa=0.35),
     }
 )
 """`exposed` to `filter`: one source of the context alone. `fixed`: equal weights, a budget of one

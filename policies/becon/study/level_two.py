@@ -82,6 +82,7 @@ def judge_all(
 ) -> LevelTwo:
     """Judges a trained agent in every regime, and by a sweep over preferences."""
     variant = VARIANTS[name]
+    agent.estimator.hold_back(variant.kappa)
     regimes = {regime: judge(agent, variant, regime, seed, settings) for regime in CORRUPTIONS}
     volume, feasible = sweep(agent, variant, seed, settings)
     return LevelTwo(name, seed, regimes, volume, feasible, progress.seconds)

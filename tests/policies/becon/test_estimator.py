@@ -70,6 +70,12 @@ def test_kappa_holds_back_part_of_the_budget_and_nothing_else() -> None:
     assert torch.equal(careful.budget, bold.budget)
 
 
+def test_what_is_held_back_can_be_set_after_training() -> None:
+    x, made = observations(), estimator()
+    made.hold_back(0.35)
+    assert torch.equal(made(x)[0].safe_budget, estimator(kappa=0.35)(x)[0].safe_budget)
+
+
 def test_the_belief_does_not_depend_on_the_descriptor_unless_asked_to() -> None:
     x = observations()
     other = x.clone()
