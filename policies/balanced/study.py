@@ -233,7 +233,11 @@ def run_study(seeds: int = 4, on_rule: Callable[[str], None] | None = None) -> T
             )
         )
     opposed = three_against_one()
-    checks = (*_of_rows({row.rule: row for row in rows}), *_of_solver(), *_of_opposed(opposed))
+    checks = (
+        *demands_of_rules({row.rule: row for row in rows}),
+        *_of_solver(),
+        *_of_opposed(opposed),
+    )
     return Table(
         rows=tuple(rows),
         opposed=opposed,
@@ -325,7 +329,8 @@ def residual(found: Balance) -> float:
     )
 
 
-def _of_rows(rows: dict[str, Row]) -> list[Check]:
+def demands_of_rules(rows: dict[str, Row]) -> list[Check]:
+    """What section 5 asks of the rows."""
     ours, secant = rows["balanced, normalized"], rows["balanced, secant"]
     others = [rows[name] for name in ("mean gradient", "MGDA", "CAGrad .5")]
     equal = ours.equal_worst / min(row.equal_worst for row in others)

@@ -57,9 +57,8 @@ class ChainPPOMixin(ChainMixin):
         It is computed once per rollout, over all its mini-batches, from `POLICY_COLUMNS` and the
         policy's outputs.
 
-        That is the clipped surrogate less the mean advantage of the mini-batch, which is luck and
-        has no gradient. (RLlib standardises advantages over the rollout; the released code does so
-        over the mini-batch, where their mean is 0.) Override it where the policy loss is not PPO's.
+        That is the clipped surrogate less the mean advantage, which has no gradient and need not be
+        0 over the steps that count. Override it where the policy loss is not PPO's.
         """
         module = self.module[module_id].unwrapped()  # type: ignore[attr-defined]
         inputs = fwd_out[Columns.ACTION_DIST_INPUTS].detach()

@@ -17,7 +17,7 @@ from services.errors import HanseError
 
 SUITES = {
     "chain": "CHAIN: less churn at no loss of return, on CartPole with drifting observations",
-    "balanced": "balanced multi-task updates beside seven other ways to combine gradients",
+    "balanced": "balanced multi-task updates beside six other ways to combine gradients",
     "concave": "the bias of plug-in gradients of concave utilities, and MLMC without it",
     "becon": "BECON's belief and gates where the best decision is computable",
 }
