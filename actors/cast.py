@@ -328,6 +328,11 @@ class Cast:
         if firm.strategy == "informed" or self._is_informed(firm):
             options = self.talkers.options(firm.name) | options
         if firm.strategy.startswith(POLICY):
+            if "setup" in options:
+                raise HanseError(
+                    f"{self.source}: firms.{firm.name}.options: a policy has no option setup;"
+                    " allowed: sampled"
+                )
             options["setup"] = self.setup(self._town_of[firm.name])
         return make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
 

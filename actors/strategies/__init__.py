@@ -61,6 +61,9 @@ def make_strategy(
     try:
         if name in STRATEGIES:
             check_options(kind, role, options)
+        elif name.startswith(POLICY) and not set(options) <= {"setup", "sampled"}:
+            odd = min(set(options) - {"setup", "sampled"})
+            raise TypeError(f"a policy has no option {odd}; allowed: sampled")
         strategy = kind(firm, role, **options)
         if is_own(name) and isinstance(strategy, Strategy):
             strategy.untrusted = True

@@ -39,7 +39,7 @@ class LeversPolicy:
         self, manifest: Manifest, weights: dict[str, NDArray[Any]], source: str = "policy"
     ) -> None:
         self.manifest = manifest
-        self.counts = [len(lever["levels"]) for lever in manifest.levers]
+        self.counts = [len(lever.levels) for lever in manifest.levers]
         size = len(manifest.observation)
         self._policy = _layers(weights, "policy", size, manifest.hidden, sum(self.counts), source)
         self._value = _layers(weights, "value", size, manifest.hidden, 1, source)

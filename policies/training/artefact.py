@@ -30,6 +30,15 @@ WEIGHTS: Final = "weights.safetensors"
 _REMEDY: Final = "train it anew: hanse train FILE"
 
 
+class _Lever(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    levels: list[float]
+    unit: str
+    usual: int
+
+
 class Manifest(BaseModel):
     """What is known of a policy."""
 
@@ -47,7 +56,7 @@ class Manifest(BaseModel):
     """The fields, in order."""
     observation_sha256: str
     """The digest of the observation's layout, anchors of prices included."""
-    levers: list[dict[str, Any]]
+    levers: list[_Lever]
     """The heads, in order."""
     rules: dict[str, Any]
     """The rules of the town in which it was trained."""

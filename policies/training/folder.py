@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from policies.training.settings import TrainingConfig
 from services.errors import HanseError
@@ -28,10 +29,26 @@ def refuse_existing(folder: Path) -> None:
         HanseError: it is there.
     """
     if folder.exists():
+        going_on = f"go on with it: hanse train --resume {folder}, or "
+        here = going_on if (folder / TRAINING).is_file() else ""
+        raise HanseError(f"{folder}: exists already; {here}choose another with --out")
+
+
+def lock(folder: Path) -> IO[bytes]:
+    """Claims a training's folder for this process, until the file is closed or the process ends.
+
+    Raises:
+        HanseError: another process is training in it.
+    """
+    held = (folder / "lock").open("ab")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.close()
         raise HanseError(
-            f"{folder}: exists already; go on with it: hanse train --resume {folder},"
-            " or choose another with --out"
-        )
+            f"{folder}: is being trained at this moment; wait for it, or stop it first"
+        ) from None
+    return held
 
 
 def read_training(folder: Path) -> TrainingConfig:
@@ -48,7 +65,7 @@ def read_training(folder: Path) -> TrainingConfig:
             f"{folder}: is not a training ({TRAINING}: {error.strerror or error}); name the folder"
             " that hanse train has written"
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise HanseError(f"{path}: is damaged; begin anew: hanse train FILE") from None
     if not isinstance(values, dict):
         raise HanseError(f"{path}: is damaged; begin anew: hanse train FILE")

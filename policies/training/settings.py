@@ -10,10 +10,13 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from services.config.base import ConfigModel
 from services.config.problems import explain, fault
-from services.config.reading import read_toml
+from services.config.reading import load, read_toml, with_whole_paths
+from services.errors import HanseError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _Positive = Annotated[int, Field(ge=1)]
+_HeldOut = Annotated[int, Field(ge=0, le=999)]
+"""A league's seed that is never learned from."""
 
 
 class EnvironmentConfig(ConfigModel):
@@ -21,6 +24,9 @@ class EnvironmentConfig(ConfigModel):
 
     run: str | None = None
     """The run file of the league, relative to the training file; the standard league without."""
+    league: dict[str, Any] | None = None
+    """The league itself, in place of a run file. A training keeps its run file like that, so that
+    it goes on in the same league whatever becomes of the file."""
     firm: str = "roaster_A"
     """Which of its firms learns."""
     strategies: dict[str, str] = Field(default_factory=dict)
@@ -35,6 +41,12 @@ class EnvironmentConfig(ConfigModel):
     """What is measured against the budget."""
     budget: Annotated[float, Field(ge=0, le=1)] = 0.5
     """What the mean cost of a step may be; reported, and kept to by learners that know budgets."""
+
+    @model_validator(mode="after")
+    def _learner(self) -> Self:
+        if self.firm in self.strategies:
+            raise fault(f"{self.firm} is the firm that learns; name others", "strategies")
+        return self
 
     @field_validator("objectives")
     @classmethod
@@ -92,7 +104,7 @@ class ValidationConfig(ConfigModel):
 
     every: _Positive = 10
     """Iterations from one validation to the next."""
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)] = Field(
+    seeds: Annotated[list[_HeldOut], Field(min_length=2, max_length=2)] = Field(
         default_factory=lambda: [500, 507]
     )
     """The first and the last."""
@@ -101,10 +113,8 @@ class ValidationConfig(ConfigModel):
     @classmethod
     def _forwards(cls, seeds: list[int]) -> list[int]:
         first, last = seeds
-        if not first <= last < first + 1_000:
-            raise fault(
-                f"{seeds}: does not fit; allowed: the first and the last of at most 1000 seeds"
-            )
+        if last < first:
+            raise fault(f"{seeds} runs backwards; write [{last}, {first}]")
         return seeds
 
 
@@ -154,15 +164,28 @@ class TrainingConfig(ConfigModel):
 
     @classmethod
     def load(cls, path: Path | str) -> TrainingConfig:
-        """Reads a training file; the run file that it names becomes an absolute path.
+        """Reads a training file, and the run file that it names.
 
         Raises:
             HanseError: one line with the file, the key and what is allowed.
         """
         path = Path(path)
         config = cls.parse(read_toml(path, "a training file"), str(path))
-        if config.environment.run is None:
-            return config
-        run = (path.absolute().parent / config.environment.run).as_posix()
-        environment = config.environment.model_copy(update={"run": run})
-        return config.model_copy(update={"environment": environment})
+        folder, found = path.absolute().parent, config.environment
+        rivals = [{"name": name, "strategy": s} for name, s in found.strategies.items()]
+        whole = with_whole_paths({"firms": rivals}, folder)["firms"]
+        update: dict[str, Any] = {"strategies": {one["name"]: one["strategy"] for one in whole}}
+        if found.run is not None:
+            if found.league is not None:
+                raise HanseError(f"{path}: environment.league: is there beside run; keep one")
+            league = load(folder / found.run)
+            update |= {"run": (folder / found.run).as_posix(), "league": league.dump()}
+        return config.model_copy(update={"environment": found.model_copy(update=update)})
+
+    def changed(self, source: str, **values: Any) -> TrainingConfig:
+        """The same with other values, checked: ``changed("--seed", seed=7)``.
+
+        Raises:
+            HanseError: a value does not fit.
+        """
+        return self.parse(self.model_dump(mode="json") | values, source)

@@ -12,6 +12,7 @@ seed = 1                    # one seed, one policy
 
 [environment]
 # run = "coffee.toml"       # the league, relative to this file; the standard one without
+# league = {{ days = 30 }}   # or the league itself, with the keys of a run file
 firm = "roaster_A"          # which of its firms learns
 # strategies = {{ roaster_B = "repaired" }}   # others than the run file has, for other firms
 cadence = "day"             # how often it decides: day, or turn
@@ -28,7 +29,7 @@ usual = 2.0                 # how much the untrained policy prefers what the scr
 iterations = 100
 episodes = 16               # of an iteration; as many leagues run side by side
 epochs = 6
-minibatch = 240             # steps; an episode of the standard league has 90
+minibatch = 240             # steps; an episode of the standard league has 90, so 1440 are there
 learning_rate = 0.001       # at the start; it falls linearly ...
 final_learning_rate = 0.0001   # ... to this
 discount = 0.99

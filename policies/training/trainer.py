@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import time
 import warnings
 from collections.abc import Callable
@@ -38,12 +39,13 @@ from policies.chain.ppo import ChainPPOLearner
 from policies.environments.firm_env import CoffeeFirmEnv
 from policies.training.acting import LeversPolicy
 from policies.training.artefact import describe, write
-from policies.training.episodes import make_environment, play
+from policies.training.episodes import check, make_environment, play
 from policies.training.folder import (
     CHECKPOINT,
     POLICY,
     PROGRESS,
     TRAINING,
+    lock,
     read_training,
     refuse_existing,
     versions,
@@ -71,7 +73,8 @@ class Trainer:
         torch.set_num_threads(1)
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="ray")
         logging.getLogger("ray.rllib").setLevel(logging.ERROR)
-        self.environment = make_environment(config.environment)
+        self._lock: Any = None
+        self.environment = check(config)
         self._algorithm = _build(config, self.environment)
         runner_group = self._algorithm.env_runner_group
         self._runners: Any = runner_group
@@ -88,17 +91,26 @@ class Trainer:
         """
         refuse_existing(folder)
         seed_everything("networks", config.seed)
-        trainer = cls(config, folder)
+        # The folder is there with all that it takes to go on, or not at all.
+        partial = folder.with_name(f".{folder.name}.{os.getpid()}")
+        trainer = cls(config, partial)
         try:
-            folder.mkdir(parents=True)
-        except OSError as error:
+            partial.mkdir(parents=True)
+            with whole(partial / TRAINING) as target:
+                target.write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            trainer._keep()
+            trainer._lock = lock(partial)
+            partial.rename(folder)
+        except BaseException as error:
             trainer.close()
-            raise HanseError(
-                f"{folder}: cannot be made: {error.strerror or error}; choose another with --out"
-            ) from None
-        with whole(folder / TRAINING) as target:
-            target.write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        trainer._keep()
+            shutil.rmtree(partial, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise HanseError(
+                    f"{folder}: cannot be made: {error.strerror or error}; choose another with"
+                    " --out"
+                ) from None
+            raise
+        trainer.folder = folder
         return trainer
 
     @classmethod
@@ -109,14 +121,17 @@ class Trainer:
             HanseError: there is none, it is damaged, or other versions have written it.
         """
         config = read_training(folder)
+        held = lock(folder)
         saved = read_checkpoint(folder)
         trainer = cls(config, folder)
+        trainer._lock = held
         try:
             trainer._load(saved)
-        except (KeyError, ValueError, RuntimeError, TypeError) as error:
+        except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
             trainer.close()
+            line = " ".join(str(error).split())[:120]
             raise HanseError(
-                f"{folder / CHECKPOINT}: does not fit its training ({error});"
+                f"{folder / CHECKPOINT}: does not fit its training ({line});"
                 " begin anew: hanse train FILE"
             ) from None
         return trainer
@@ -140,8 +155,15 @@ class Trainer:
             self.iteration += 1
             if self.iteration % self.config.validation.every == 0 or self.done:
                 figures["validation"] = self._validate(figures)
-            self._log(figures)
-            self._keep()
+            try:
+                self._log(figures)
+                self._keep()
+            except (OSError, RuntimeError) as error:  # torch has errors of its own for a full disk
+                line = " ".join(str(error).split())[:120]
+                raise HanseError(
+                    f"{self.folder}: cannot be written ({line}); make room, then: hanse train"
+                    f" --resume {self.folder}"
+                ) from None
             on_iteration(figures)
 
     def policy(self) -> LeversPolicy:
@@ -152,8 +174,10 @@ class Trainer:
         return LeversPolicy(Manifest(**manifest, weights_sha256=""), weights)
 
     def close(self) -> None:
-        """Ends RLlib's processes."""
+        """Ends RLlib's processes, and lets others have the folder."""
         self._algorithm.stop()
+        if self._lock is not None:
+            self._lock.close()
 
     # ---- an iteration ----------------------------------------------------------------------------
 
@@ -243,9 +267,10 @@ class Trainer:
         """Drops lines of iterations that are not in the checkpoint."""
         path = self.folder / PROGRESS
         if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines()[: self.iteration]
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            kept = [line for line in lines if _iteration(line) <= self.iteration]
             with whole(path) as target:
-                target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+                target.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def _log(self, figures: Figures) -> None:
         with (self.folder / PROGRESS).open("a", encoding="utf-8") as target:
@@ -320,6 +345,14 @@ def _build(config: TrainingConfig, environment: CoffeeFirmEnv) -> PPO:
     return settings.build_algo()
 
 
+def _iteration(line: str) -> float:
+    """The iteration of a line of progress; infinite for one that is damaged."""
+    try:
+        return float(json.loads(line)["iteration"])
+    except (ValueError, KeyError, TypeError):
+        return float("inf")
+
+
 def _make(values: dict[str, Any]) -> WithMask:
     return WithMask(make_environment(EnvironmentConfig.model_validate(dict(values))))
 
@@ -350,7 +383,11 @@ def read_checkpoint(folder: Path) -> dict[str, Any]:
     try:
         # Tensors and plain data only: nothing in the file can run.
         saved = torch.load(path, weights_only=True)
-        written = saved["versions"]
+        written, best = dict(saved["versions"]), saved["best"]
+        if not (isinstance(best, float | None) and int(saved["iteration"]) >= 0):
+            raise ValueError("iteration or best does not fit")
+        if not {"rl_module", "optimizer"} <= set(saved["learner"]):
+            raise ValueError("the networks are missing")
     except FileNotFoundError:
         raise HanseError(f"{path}: there is no checkpoint; begin anew: hanse train FILE") from None
     except Exception as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +26,8 @@ RIVALS = {
     "retailer": ("scripted", "passive"),
 }
 """The strategies that come with Hanse for a role, and need nothing else in the league."""
+JUDGED = "policy"
+"""What the policy that is judged is called in tables and folders."""
 EXAMPLE = """Examples:
 
   hanse evaluate trainings/roaster-seed1/policy
@@ -84,7 +88,7 @@ def evaluate(
     from services.cli.seeds import parse_seeds
 
     manifest = read_manifest(policy)
-    config, name = _league(manifest, file, firm, settings or [])
+    config, name = _league(manifest, policy, file, firm, settings or [])
     chosen = parse_seeds(seeds)
     rivals = _rivals(manifest, against)
     # Checked whole before the first league is played.
@@ -92,35 +96,61 @@ def evaluate(
     place = f"{POLICY}{policy.absolute().as_posix()}"
     seats = {place: _seated(config, name, place), **seats}
     folder = out or Path("runs") / f"{config.name}-evaluation-{_digest(policy, config, name)}"
+    names = _names(seats)
     found = {
-        strategy: _play(seat, chosen, folder, strategy, workers, quiet)
+        names[strategy]: _play(seat, chosen, folder / names[strategy], workers, quiet)
         for strategy, seat in seats.items()
     }
-    _tell(found, name, place, manifest, folder, must_win, as_json)
+    _tell(found, name, policy, manifest, folder, must_win, as_json)
 
 
 def _league(
-    manifest: Manifest, file: Path | None, firm: str | None, settings: list[str]
+    manifest: Manifest, policy: Path, file: Path | None, firm: str | None, settings: list[str]
 ) -> tuple[RunConfig, str]:
     from policies.environments.leagues import as_config, with_strategies
-    from policies.training.settings import EnvironmentConfig
-    from services.config import apply_settings, load
+    from policies.training.settings import TrainingConfig
+    from services.config import RunConfig, apply_settings, load
 
-    trained = EnvironmentConfig.model_validate(manifest.training["environment"])
-    if file is None:
-        config = with_strategies(as_config(trained.run), trained.strategies)
-    else:
+    trained = TrainingConfig.parse(manifest.training, f"{policy}: manifest.json: training")
+    about = trained.environment
+    if file is not None:
         config = load(file)
-    name = firm or trained.firm
+    elif about.league is not None:
+        config = RunConfig.parse(about.league, f"{policy}: manifest.json: the league")
+    else:
+        config = as_config(None)
+    if file is None:
+        config = with_strategies(config, about.strategies)
     if any(setting.partition("=")[0].strip() == "seed" for setting in settings):
         raise HanseError("--set seed: an evaluation has many seeds; use --seeds")
-    return apply_settings(config, settings), name
+    return apply_settings(config, settings), firm or about.firm
 
 
 def _rivals(manifest: Manifest, against: str | None) -> tuple[str, ...]:
     if against is None:
         return RIVALS[manifest.role]
-    return tuple(dict.fromkeys(part.strip() for part in against.split(",") if part.strip()))
+    given = dict.fromkeys(part.strip() for part in against.split(",") if part.strip())
+    if not given:
+        raise HanseError("--against: names no strategy; allowed: such as scripted,repaired")
+    return tuple(_whole(strategy) for strategy in given)
+
+
+def _whole(strategy: str) -> str:
+    """A policy's folder as seen from anywhere."""
+    if not strategy.startswith(POLICY):
+        return strategy
+    return f"{POLICY}{Path(strategy.removeprefix(POLICY)).absolute().as_posix()}"
+
+
+def _names(strategies: Iterable[str]) -> dict[str, str]:
+    """Short names that serve as folders, no two alike; the policy that is judged comes first."""
+    names: dict[str, str] = {}
+    for strategy in strategies:
+        name = JUDGED if not names else re.sub(r"[^A-Za-z0-9_.-]+", "_", strategy)
+        if name in names.values() or len(name) > 60:
+            name = f"{name[-50:]}-{hashlib.sha256(strategy.encode()).hexdigest()[:6]}"
+        names[strategy] = name
+    return names
 
 
 def _seated(config: RunConfig, firm: str, strategy: str) -> RunConfig:
@@ -147,30 +177,24 @@ def _play(
     config: RunConfig,
     seeds: list[int],
     folder: Path,
-    strategy: str,
     workers: int | None,
     quiet: bool,
 ) -> Sweep:
     from services.cli.replicas import run_replicas
 
-    short = _short(strategy)
     if not quiet:
-        note(f"{short}: {len(seeds)} leagues")
-    sweep = run_replicas(config, seeds, folder / short, workers, show=not quiet)
+        note(f"{folder.name}: {len(seeds)} leagues")
+    sweep = run_replicas(config, seeds, folder, workers, show=not quiet)
     if sweep.failures:
         seed, message = next(iter(sweep.failures.items()))
         raise HanseError(f"{len(sweep.failures)} leagues failed; seed {seed}: {message}")
     return sweep
 
 
-def _short(strategy: str) -> str:
-    return "policy" if strategy.startswith(POLICY) else strategy.replace("/", "_").replace(":", "_")
-
-
 def _tell(
     found: dict[str, Sweep],
     firm: str,
-    policy: str,
+    policy: Path,
     manifest: Manifest,
     folder: Path,
     must_win: bool,
@@ -184,7 +208,7 @@ def _tell(
     differences = {
         strategy: difference
         for strategy, values in incomes.items()
-        if strategy != policy and (difference := paired(incomes[policy], values)) is not None
+        if strategy != policy and (difference := paired(incomes[JUDGED], values)) is not None
     }
     deeds = {
         strategy: average(business(sweep.folder / f"seed-{seed}", firm) for seed in sweep.results)
@@ -194,14 +218,12 @@ def _tell(
     if as_json:
         say_json(
             {
-                "policy": policy.removeprefix(POLICY),
+                "policy": str(policy),
                 "firm": firm,
                 "folder": str(folder),
-                "net_income": {
-                    _short(s): {**_numbers(means[s]), "by_seed": incomes[s]} for s in found
-                },
+                "net_income": {s: {**_numbers(means[s]), "by_seed": incomes[s]} for s in found},
                 "policy_minus": {s: _numbers(d) for s, d in differences.items()},
-                "business": {_short(s): deeds[s] for s in found},
+                "business": {s: deeds[s] for s in found},
                 "beats_all": won,
             }
         )
@@ -218,7 +240,7 @@ def _tell(
                 )
                 cells = [dollars(difference.mean), dollars(difference.half_width), verdict]
             rows.append(
-                [_short(strategy), str(mean.count), dollars(mean.mean), dollars(mean.half_width),
+                [strategy, str(mean.count), dollars(mean.mean), dollars(mean.half_width),
                  dollars(mean.low), dollars(mean.high), *cells]
             )  # fmt: skip
         say_table(
@@ -230,7 +252,7 @@ def _tell(
         )  # fmt: skip
         names = lines(name for one in deeds.values() for name in one)
         say_table(
-            ["", *(f">{_short(strategy)}" for strategy in found)],
+            ["", *(f">{strategy}" for strategy in found)],
             [
                 [name.replace("_kg ", " "), *(_amount(deeds[s].get(name)) for s in found)]
                 for name in names

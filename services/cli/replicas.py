@@ -80,6 +80,7 @@ def _compared(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _finished(replica: Path, config: RunConfig) -> RunResult | None:
     """The result of a replica that is finished; an error if the folder is not this replica's."""
+    from actors.strategies.fingerprint import changed
     from services.config import RunConfig
     from services.runs import Run
 
@@ -92,6 +93,12 @@ def _finished(replica: Path, config: RunConfig) -> RunResult | None:
         raise HanseError(
             f"{replica}: was run with another configuration ({difference or 'seed'}); "
             "choose another folder with --out"
+        )
+    moved = changed(run.manifest.strategies, run.manifest.strategies)
+    if moved:
+        raise HanseError(
+            f"{replica}: {moved[0]} is not what it was when this was run; choose another folder"
+            " with --out"
         )
     if run.state == "running":
         raise HanseError(f"{replica}: is being run at this moment; wait for it, or stop it first")

@@ -83,12 +83,12 @@ def train(
         assert resume is not None
         config = read_training(resume)
     else:
-        from policies.training.episodes import make_environment
+        from policies.training.episodes import check
         from policies.training.folder import refuse_existing
 
         # Whatever does not fit is said at once, before torch and Ray are there.
         refuse_existing(folder)
-        make_environment(config.environment)
+        check(config)
     with local_ray(config.ppo.runners + 1):
         from policies.training.trainer import Trainer
 
@@ -122,9 +122,9 @@ def _config(file: Path | None, iterations: int | None, seed: int | None) -> Trai
 
     config = TrainingConfig() if file is None else TrainingConfig.load(file)
     if iterations is not None:
-        ppo = config.ppo.model_copy(update={"iterations": iterations})
-        config = config.model_copy(update={"ppo": ppo})
-    return config if seed is None else config.model_copy(update={"seed": seed})
+        ppo = config.ppo.model_dump(mode="json") | {"iterations": iterations}
+        config = config.changed("--iterations", ppo=ppo)
+    return config if seed is None else config.changed("--seed", seed=seed)
 
 
 def _run(trainer: Trainer, quiet: bool) -> None:

@@ -197,6 +197,8 @@ class GenerateConfig(_Model):
             )
         if self.strategy == "human":
             raise fault('strategy = "human" is for single firms; name them in [[firms]]')
+        if self.strategy.startswith(POLICY):
+            raise fault("a policy is for firms of one role; name them in [[firms]]")
         return self
 
 

@@ -67,10 +67,9 @@ def read_toml(path: Path, kind: str = "a run file") -> dict[str, Any]:
         raise HanseError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"
         ) from None
-    except OSError as error:
-        raise HanseError(
-            f"{path}: cannot be read: {error.strerror or error}; check its permissions"
-        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
+        reason = getattr(error, "strerror", None) or error
+        raise HanseError(f"{path}: cannot be read: {reason}; check its permissions") from None
     try:
         # TOML in a file with Windows line ends is fine; tomllib wants them whole.
         return tomllib.loads(text)

@@ -27,18 +27,35 @@ def test_the_file_that_new_writes_has_every_key_and_the_defaults(tmp_path: Path)
 def test_the_run_file_is_meant_relative_to_the_training_file(tmp_path: Path) -> None:
     file = tmp_path / "roaster.toml"
     file.write_text('[environment]\nrun = "leagues/coffee.toml"\n')
-    assert TrainingConfig.load(file).environment.run == str(tmp_path / "leagues/coffee.toml")
+    (tmp_path / "leagues").mkdir()
+    (tmp_path / "leagues/coffee.toml").write_text("days = 7\n")
+    environment = TrainingConfig.load(file).environment
+    assert environment.run == str(tmp_path / "leagues/coffee.toml")
+    assert environment.league is not None and environment.league["days"] == 7, "and it is kept"
+
+
+def test_a_policy_as_an_opponent_is_meant_relative_to_the_training_file(tmp_path: Path) -> None:
+    file = tmp_path / "roaster.toml"
+    file.write_text('[environment]\nstrategies = { roaster_B = "policy:other" }\n')
+    strategies = TrainingConfig.load(file).environment.strategies
+    assert strategies == {"roaster_B": f"policy:{tmp_path}/other"}
 
 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"ppo": {"iterations": 0}}, "ppo.iterations: 0 does not fit; allowed: a whole number from 1"),
+        (
+            {"ppo": {"iterations": 0}},
+            "ppo.iterations: 0 does not fit; allowed: a whole number",
+        ),
         ({"ppo": {"iteratons": 9}}, "did you mean 'iterations'?"),
         ({"environment": {"objectives": {"profit": 0.5}}}, "the weights sum to 0.5; they must sum"),
         ({"environment": {"objectives": {}}}, "names no objective"),
         ({"environment": {"budget": 1.5}}, "environment.budget: 1.5 does not fit"),
         ({"ppo": {"learning_rate": 1e-5}}, "ppo.final_learning_rate: 0.0001 is above"),
+        ({"validation": {"seeds": [507, 500]}}, "validation.seeds: [507, 500] runs backwards"),
+        ({"validation": {"seeds": [500, 1000]}}, "validation.seeds"),
+        ({"environment": {"strategies": {"roaster_A": "passive"}}}, "is the firm that learns"),
         ({"name": "../roaster"}, "name: '../roaster' cannot be a name"),
         ({"ppo": {"discount": float("nan")}}, "ppo.discount"),
     ],

@@ -19,10 +19,10 @@ from actors.league import League
 from policies.training.acting import LeversPolicy
 from policies.training.artefact import read_manifest
 from policies.training.episodes import make_environment, play
-from policies.training.folder import CHECKPOINT, POLICY, PROGRESS
+from policies.training.folder import CHECKPOINT, POLICY, PROGRESS, lock
 from policies.training.settings import TrainingConfig
 from policies.training.trainer import Trainer, read_checkpoint
-from services.config import RunConfig, standard
+from services.config import RunConfig, load, standard
 from services.errors import HanseError
 from tests.actors.ray_session import ray_session
 
@@ -42,7 +42,7 @@ def config(league: str, **ppo: Any) -> TrainingConfig:
     settings = {"iterations": 3, "episodes": 2, "epochs": 2, "minibatch": 6} | ppo
     return TrainingConfig.parse(
         {
-            "environment": {"run": league},
+            "environment": {"league": load(league).dump()},
             "network": {"hidden": [8]},
             "ppo": settings,
             "validation": {"every": 2, "seeds": [500, 500]},
@@ -149,6 +149,56 @@ def test_the_policy_plays_in_a_league_what_it_plays_in_the_environment(
 def test_a_folder_that_is_there_is_not_overwritten(straight: Path, league: str) -> None:
     with pytest.raises(HanseError, match="exists already; go on with it: hanse train --resume"):
         Trainer.create(config(league), straight)
+
+
+def test_a_folder_is_trained_in_by_one_process_only(straight: Path) -> None:
+    with lock(straight), pytest.raises(HanseError, match="is being trained at this moment"):
+        Trainer.resume(straight)
+    lock(straight).close()
+
+
+def test_a_training_that_is_stopped_as_it_begins_leaves_no_folder(
+    league: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "_keep", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        Trainer.create(config(league), tmp_path / "trainings" / "stopped")
+    assert list((tmp_path / "trainings").iterdir()) == []
+
+
+def test_a_full_disk_is_a_line_and_the_last_checkpoint_stays(
+    league: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = Trainer.create(config(league), tmp_path / "full")
+
+    def full(*_: Any) -> None:
+        raise RuntimeError("[enforce fail at inline_container.cc:1] . unexpected pos")
+
+    with monkeypatch.context() as patch, pytest.raises(HanseError, match="make room, then: hanse"):
+        patch.setattr(torch, "save", full)
+        trainer.run()
+    trainer.close()
+    assert read_checkpoint(tmp_path / "full")["iteration"] == 0
+
+
+def test_a_minibatch_that_an_iteration_cannot_fill_is_refused(league: str, tmp_path: Path) -> None:
+    with pytest.raises(HanseError, match=r"ppo\.minibatch: 13 steps are more than .* up to 12"):
+        Trainer.create(config(league, minibatch=13), tmp_path / "large")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("iteration", -3), ("best", "good"), ("learner", {}), ("versions", [])]
+)
+def test_a_checkpoint_whose_contents_do_not_fit_is_a_line(
+    straight: Path, tmp_path: Path, key: str, value: Any
+) -> None:
+    saved = torch.load(straight / CHECKPOINT, weights_only=True)
+    torch.save({**saved, key: value}, tmp_path / CHECKPOINT)
+    with pytest.raises(HanseError, match=r"is damaged|was written with"):
+        read_checkpoint(tmp_path)
 
 
 def test_a_checkpoint_of_another_ray_is_refused(straight: Path, tmp_path: Path) -> None:

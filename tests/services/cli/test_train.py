@@ -51,6 +51,7 @@ def test_from_a_file_to_a_policy_in_a_league(hanse_process: Command, small: Path
         (["train", "nothing.toml"], "nothing.toml: there is no such file; write one with: hanse"),
         (["train", "--resume", "nowhere"], "nowhere: is not a training"),
         (["train", "x.toml", "--resume", "y"], "--resume goes on with a training as it was begun"),
+        (["train", "--seed", "99999999999"], "--seed: seed: 99999999999 does not fit"),
         (["evaluate", "nowhere"], "nowhere: is not a trained policy"),
         (["bench", "policies", "chian"], "no suite 'chian'; allowed: chain, balanced"),
         (["run", "--set", "firms.roaster_A.strategy=policy:"], "names no policy"),
