@@ -19,7 +19,7 @@ from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_on
 from policies.becon.study.level_two import run_level_two
 from policies.becon.study.ppo import PPOSettings
 from policies.becon.variants import VARIANTS
-from policies.environments.tradeoff_desk import DeskSettings
+from policies.environments.tradeoff_desk import DRIFTS, DeskSettings
 
 QUICK_ITERATIONS = 30
 Done = TypeVar("Done")
@@ -31,6 +31,9 @@ def main(
     quick: Annotated[bool, typer.Option(help="Seed 0 only, and smaller.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
     tables: Annotated[int, typer.Option(help="Level 1: seed of what the desk pays.")] = 0,
+    drift: Annotated[
+        str, typer.Option(help="Level 1: jumps, slow, context or adversarial.")
+    ] = "jumps",
     variants: Annotated[str, typer.Option(help="Level 2: which, separated by commas.")] = ",".join(
         VARIANTS
     ),
@@ -44,7 +47,12 @@ def main(
     """Shows what BECON is worth beside the note's figures; ends with 1 if a demand is missed."""
     numbers = list(range(1 if quick else seeds))
     if level == 1:
-        passed = _level_one(numbers, quick, tables, processes, json)
+        if drift not in DRIFTS:
+            progress.print(f"--drift: there is no {drift!r}; allowed: {', '.join(DRIFTS)}")
+            raise typer.Exit(2)
+        base = QUICK if quick else LevelOneSettings()
+        settings = replace(base, desk=DeskSettings(tables=tables), drift=drift)
+        passed = _level_one(numbers, settings, quick, processes, json)
     else:
         names = [name.strip() for name in variants.split(",")]
         for name in names:
@@ -57,9 +65,8 @@ def main(
 
 
 def _level_one(
-    seeds: list[int], quick: bool, tables: int, processes: int, json: Path | None
+    seeds: list[int], settings: LevelOneSettings, quick: bool, processes: int, json: Path | None
 ) -> bool:
-    settings = replace(QUICK if quick else LevelOneSettings(), desk=DeskSettings(tables=tables))
     jobs = [partial(run_level_one, seed, settings) for seed in seeds]
     studies = _all(jobs, [f"seed {seed}" for seed in seeds], processes)
     table = level_one_table.Table.of(studies, quick=quick)

@@ -34,10 +34,10 @@ class Belief:
 
     ```
     belief = Belief(batch=64, objectives=3)
-    belief.look(exposed_preference, age, fresh)      # before the first step
+    belief.look(exposed_preference, exposed_budget, age, fresh)      # before the first step
     x = belief.features()                            # (64, 8), for the encoder, heads and gates
     belief.learn(reward, cost, satisfaction, alarm)  # after each step ...
-    belief.look(exposed_preference, age, fresh)      # ... and before the next
+    belief.look(exposed_preference, exposed_budget, age, fresh)      # ... and before the next
     ```
 
     Args:
@@ -65,20 +65,28 @@ class Belief:
             satisfaction: (B,); NaN where there is none.
             alarm: (B,), 1 or 0; NaN where there is none.
         """
+        self.tracker.judge(reward, cost, satisfaction, alarm)
         self.preference.update(reward, satisfaction)
         self.budget.update(cost, alarm)
         self.preference.predict()
         self.budget.predict()
 
-    def look(self, exposed_preference: np.ndarray, age: np.ndarray, fresh: np.ndarray) -> None:
+    def look(
+        self,
+        exposed_preference: np.ndarray,
+        exposed_budget: np.ndarray,
+        age: np.ndarray,
+        fresh: np.ndarray,
+    ) -> None:
         """The descriptor that is exposed now.
 
         Args:
             exposed_preference: (B, K).
+            exposed_budget: (B,).
             age: (B,), steps since it arrived.
             fresh: bool (B,), whether it arrived just now.
         """
-        self.tracker.update(exposed_preference, self.preference.mean, fresh)
+        self.tracker.update(exposed_preference, exposed_budget, self.preference.mean, fresh)
         self.age = age.astype(float)
 
     def features(self) -> np.ndarray:
@@ -94,7 +102,7 @@ class Belief:
         )
 
     def quality(self) -> np.ndarray:
-        """(B, 4), in the order of `policies.becon.quality.QUALITIES`."""
+        """(B, 6), in the order of `policies.becon.quality.QUALITIES`."""
         made = self.tracker.features(self.age)
         assert made.shape[1] == len(QUALITIES)
         return made

@@ -41,7 +41,7 @@ class Gates(nn.Module):  # type: ignore[misc]
         """The gates (..., 2): of w, of d.
 
         Args:
-            quality: (..., 4), of `policies.becon.quality.QualityTracker`.
+            quality: (..., 6), of `policies.becon.quality.QualityTracker`.
             epistemic: (..., 2).
             aleatoric: (..., 2).
             alert: (...), 0 to 1: how surely the traffic that brings descriptors is anomalous (a
@@ -60,7 +60,7 @@ class Evidence:
     """Recorded steps of one corruption level, from which gates learn; (M, ...), no gradient."""
 
     quality: Tensor
-    """(M, 4)."""
+    """(M, 6)."""
     epistemic: Tensor
     """(M, 2)."""
     aleatoric: Tensor

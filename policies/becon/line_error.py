@@ -33,7 +33,7 @@ class LineError(nn.Module):  # type: ignore[misc]
         nn.init.constant_(self.body[-1].bias, -4.0)
 
     def forward(self, quality: Tensor) -> Tensor:
-        """Quality (..., 4) to variances (..., 2)."""
+        """Quality (..., 6) to variances (..., 2)."""
         return self.body(quality).clamp(LEAST, MOST).exp()
 
 

@@ -164,7 +164,7 @@ class Observer:
         feedback: Feedback | None,
         mask: np.ndarray | None,
     ) -> np.ndarray:
-        self.belief.look(exposed.preference, exposed.age, exposed.fresh)
+        self.belief.look(exposed.preference, exposed.budget, exposed.age, exposed.fresh)
         layout = self.layout
         made = np.zeros((self.batch, layout.width), np.float32)
         made[:, layout.part("features")] = features

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -24,13 +25,21 @@ from policies.becon.estimator import Estimator, EstimatorForm
 from policies.becon.gates import Evidence, Gates, fit_gates
 from policies.becon.line_error import fit_line_error
 from policies.becon.study.desk_watch import Watch, desk_layout
-from policies.environments.tradeoff_desk import CORRUPTIONS, DeskSettings, Drift
+from policies.environments.tradeoff_desk import CORRUPTIONS, Corruption, DeskSettings, Drift
 
 Method = Literal["oracle", "exposed", "filter", "history", "becon", "becon_note", "becon_safe"]
 """`becon_note` holds back kappa deviations of the belief, `becon_safe` of the fused context."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 KAPPA: Final = 0.35
 """Of `becon_note` and `becon_safe`."""
+
+
+LATE: Final = "late"
+LINES: Final[Mapping[str, Corruption]] = MappingProxyType(
+    {**CORRUPTIONS, LATE: Corruption(0.05, 12, 0.0, 0.0)}
+)
+"""The regimes, and a line that is late and nothing else: it looks as clean as any, and nobody is
+trained on it (the note, section 8, asks to test delay alone)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,8 @@ class LevelOne:
 
     seed: int
     regimes: Mapping[str, Regime]
+    late: Regime
+    """The line that is late only; no part of the means."""
     belief_losses: tuple[float, ...]
     gate_losses: tuple[float, ...]
     gate_rises: int
@@ -131,6 +142,7 @@ def run_level_one(seed: int, settings: LevelOneSettings = LevelOneSettings()) ->
     return LevelOne(
         seed,
         regimes,
+        evaluate(estimator, LATE, [seed, 3], settings),
         belief_losses,
         gate_losses,
         sum(_rises(estimator.gates, each) for each in evidence),
@@ -228,7 +240,7 @@ def _run(
 ) -> tuple[metrics.Record, dict[str, np.ndarray]]:
     watch = Watch(
         settings.desk,
-        [CORRUPTIONS[regime]] * settings.episodes,
+        [LINES[regime]] * settings.episodes,
         [settings.drift] * settings.episodes,
     )
     desks, layout = watch.desks, watch.observer.layout
@@ -342,4 +354,4 @@ def _episodes(
 
 
 def _place(regime: str) -> int:
-    return list(CORRUPTIONS).index(regime)
+    return list(LINES).index(regime)

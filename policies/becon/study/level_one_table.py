@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from policies.becon.metrics import standard_error
-from policies.becon.study.level_one import METHODS, LevelOne, Method
+from policies.becon.study.level_one import LATE, LINES, METHODS, LevelOne, Method, Regime
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class GateRow(_Record):
     coverage_d: Spread
     epistemic: Spread
     aleatoric: Spread
-    note: float
+    note: float | None
     """The note's mean gate of w."""
 
 
@@ -152,8 +152,8 @@ class Table(_Record):
         if not studies:
             raise ValueError("no studies to tabulate")
         return cls(
-            rows=tuple(_row(studies, regime, m) for regime in CORRUPTIONS for m in METHODS),
-            gates=tuple(_gate_row(studies, regime) for regime in CORRUPTIONS),
+            rows=tuple(_row(studies, regime, m) for regime in LINES for m in METHODS),
+            gates=tuple(_gate_row(studies, regime) for regime in LINES),
             checks=demands(studies),
             seeds=tuple(each.seed for each in studies),
             quick=quick,
@@ -171,7 +171,8 @@ class Table(_Record):
         for head in (*CORRUPTIONS, "mean"):
             main.add_column(head, justify="right")
         for method in METHODS:
-            ours = [row for row in self.rows if row.method == method]
+            mine = [row for row in self.rows if row.method == method]
+            ours = [row for row in mine if row.regime in CORRUPTIONS]
             mean = f"{np.mean([row.safe_regret.mean for row in ours]):.3f}"
             main.add_row(
                 method,
@@ -184,21 +185,15 @@ class Table(_Record):
         more = RichTable(
             title="After a jump (regret over 8 steps, recovery in steps), and errors of w and d"
         )
-        for head in (
-            "regime",
-            "method",
-            "utility",
-            "post-shift",
-            "recovery",
-            "|w|^2",
-            "note",
-            "|d|",
-        ):
-            more.add_column(head, justify="left" if head in ("regime", "method") else "right")
+        named = ("regime", "method")
+        figures = ("regret", "utility", "8 steps", "recovery", "|w|^2", "note", "|d|")
+        for head in (*named, *figures):
+            more.add_column(head, justify="left" if head in named else "right")
         for row in self.rows:
             more.add_row(
                 row.regime,
                 row.method,
+                f"{row.safe_regret.mean:.3f}",
                 f"{row.utility.mean:.3f}",
                 f"{row.post_shift.mean:.3f}",
                 f"{row.recovery.mean:.1f}",
@@ -214,7 +209,7 @@ class Table(_Record):
             gates.add_row(
                 each.regime,
                 f"{each.gate_w.mean:.2f}",
-                f"{each.note:.2f}",
+                "-" if each.note is None else f"{each.note:.2f}",
                 f"{each.gate_d.mean:.2f}",
                 f"{each.agreement.mean:.2f}",
                 f"{each.coverage_w.mean:.2f}",
@@ -286,7 +281,7 @@ def demands(studies: Sequence[LevelOne]) -> tuple[Check, ...]:
 
 
 def _row(studies: Sequence[LevelOne], regime: str, method: Method) -> Row:
-    cells = [each.regimes[regime].cells[method] for each in studies]
+    cells = [_regime(each, regime).cells[method] for each in studies]
     return Row(
         regime=regime,
         method=method,
@@ -298,13 +293,13 @@ def _row(studies: Sequence[LevelOne], regime: str, method: Method) -> Row:
         recovery=Spread.of([cell.recovery for cell in cells]),
         preference_error=Spread.of([cell.preference_error for cell in cells]),
         budget_error=Spread.of([cell.budget_error for cell in cells]),
-        note=NOTE[regime].get(method),
-        note_error=NOTE_ERRORS[regime].get(method),
+        note=NOTE.get(regime, {}).get(method),
+        note_error=NOTE_ERRORS.get(regime, {}).get(method),
     )
 
 
 def _gate_row(studies: Sequence[LevelOne], regime: str) -> GateRow:
-    made = [each.regimes[regime] for each in studies]
+    made = [_regime(each, regime) for each in studies]
     return GateRow(
         regime=regime,
         gate_w=Spread.of([each.gate_w for each in made]),
@@ -314,8 +309,12 @@ def _gate_row(studies: Sequence[LevelOne], regime: str) -> GateRow:
         coverage_d=Spread.of([each.coverage_d for each in made]),
         epistemic=Spread.of([each.epistemic for each in made]),
         aleatoric=Spread.of([each.aleatoric for each in made]),
-        note=NOTE_GATES[regime],
+        note=NOTE_GATES.get(regime),
     )
+
+
+def _regime(study: LevelOne, regime: str) -> Regime:
+    return study.late if regime == LATE else study.regimes[regime]
 
 
 def _least(name: str, value: float, least: float) -> Check:

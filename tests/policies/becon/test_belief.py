@@ -11,7 +11,8 @@ def lived(belief: Belief, steps: int, seed: int = 0) -> np.ndarray:
         reward = rng.dirichlet(np.ones(3), 2)
         cost, alarm = rng.uniform(size=2), (rng.uniform(size=2) < 0.5).astype(float)
         belief.learn(reward, cost, reward @ np.array([0.2, 0.3, 0.5]), alarm)
-        belief.look(rng.dirichlet(np.ones(3), 2), np.zeros(2), np.array([True, False]))
+        fresh = np.array([True, False])
+        belief.look(rng.dirichlet(np.ones(3), 2), rng.uniform(size=2), np.zeros(2), fresh)
     return np.concatenate([belief.features(), belief.quality()], axis=1)
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.becon.gates import Evidence, Gates, fit_gates, fuse, gate_loss
+from policies.becon.quality import QUALITIES
 
 VARIANCE = st.floats(1e-5, 0.2)
-QUALITY = st.lists(st.floats(-6, 6), min_size=4, max_size=4)
+QUALITY = st.lists(st.floats(-6, 6), min_size=len(QUALITIES), max_size=len(QUALITIES))
 
 
 def gates(seed: int = 0) -> Gates:
@@ -26,7 +27,7 @@ def evidence(
     rng = torch.Generator().manual_seed(seed)
     truth = torch.rand(steps, 3, generator=rng)
     return Evidence(
-        quality=torch.tensor([[math.log(jitter), -2.0, 0.2, 0.5]]).expand(steps, 4),
+        quality=torch.tensor([[math.log(jitter), -2.0, 0.2, 0.5, -3.0, -3.0]]).expand(steps, 6),
         epistemic=torch.full((steps, 2), 1e-5),
         aleatoric=torch.full((steps, 2), belief_error**2),
         belief=truth + belief_error * torch.randn(steps, 3, generator=rng),
@@ -50,12 +51,12 @@ def test_more_uncertainty_of_either_kind_always_closes_a_gate(
 
 
 def test_gates_lie_between_zero_and_one() -> None:
-    made = gates()(torch.randn(50, 4), torch.rand(50, 2), torch.rand(50, 2))
+    made = gates()(torch.randn(50, 6), torch.rand(50, 2), torch.rand(50, 2))
     assert ((made > 0) & (made < 1)).all()
 
 
 def test_an_alert_about_the_traffic_lowers_trust_in_the_descriptor() -> None:
-    made, args = gates(), (torch.zeros(4), torch.full((2,), 0.01), torch.full((2,), 0.01))
+    made, args = gates(), (torch.zeros(6), torch.full((2,), 0.01), torch.full((2,), 0.01))
     assert (made(*args, alert=torch.tensor(1.0)) > made(*args)).all()
     assert torch.equal(made(*args, alert=torch.tensor(0.0)), made(*args))
 

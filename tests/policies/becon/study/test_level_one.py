@@ -55,6 +55,13 @@ def test_a_belief_without_feedback_falls_back_to_the_descriptor(study: LevelOne)
     assert regime.cells["becon"].safe_regret < 0.6 * regime.cells["history"].safe_regret
 
 
+def test_a_line_that_is_only_late_is_found_out_by_what_it_does_not_explain(
+    study: LevelOne,
+) -> None:
+    assert study.late.gate_w > study.regimes["clean"].gate_w + 0.03
+    assert study.late.cells["becon"].safe_regret < study.late.cells["exposed"].safe_regret
+
+
 def test_holding_back_spares_violations(study: LevelOne) -> None:
     for name in ("moderate", "severe"):
         cells = study.regimes[name].cells
@@ -73,7 +80,7 @@ def test_the_table_has_a_row_for_each_method_and_regime_and_the_note_beside(
     study: LevelOne,
 ) -> None:
     table = Table.of([study])
-    assert len(table.rows) == len(METHODS) * len(CORRUPTIONS)
+    assert len(table.rows) == len(METHODS) * (len(CORRUPTIONS) + 1)
     severe = next(r for r in table.rows if (r.regime, r.method) == ("severe", "exposed"))
     assert severe.note == NOTE["severe"]["exposed"] == (0.152, 24.9)
     assert severe.safe_regret.mean == study.regimes["severe"].cells["exposed"].safe_regret
