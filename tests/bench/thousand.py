@@ -17,8 +17,8 @@ def bench(table: Bench, firms: int = 1000, days: int = 90, towns: int = 50) -> N
     """Runs the league once and prints memory on day 10 and at the end, and the throughput."""
     import ray
 
-    from actors.local_ray import start_ray
     from actors.host_actor import resident_bytes
+    from actors.local_ray import start_ray
 
     start_ray()
     try:
