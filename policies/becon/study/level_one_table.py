@@ -176,18 +176,17 @@ class Table(_Record):
             mean = f"{np.mean([row.safe_regret.mean for row in ours]):.3f}"
             main.add_row(
                 method,
-                *(_cell(row.safe_regret.mean, row.violation.mean) for row in ours),
+                *(cell(row.safe_regret.mean, row.violation.mean) for row in ours),
                 mean,
             )
             if len(self.seeds) > 1:
                 main.add_row("  ± s.e.", *(_error(row) for row in ours), style="dim")
             main.add_row("  note", *(_noted(row.note) for row in ours), style="dim")
         more = RichTable(
-            title="After a jump (regret over 8 steps, recovery in steps), and errors of w and d"
+            title="EU: utility; after: regret over 8 steps after a jump; recovery: steps"
         )
         named = ("regime", "method")
-        figures = ("regret", "utility", "8 steps", "recovery", "|w|^2", "note", "|d|")
-        for head in (*named, *figures):
+        for head in (*named, "regret", "EU", "after", "recovery", "|w|^2", "|d|"):
             more.add_column(head, justify="left" if head in named else "right")
         for row in self.rows:
             more.add_row(
@@ -197,10 +196,17 @@ class Table(_Record):
                 f"{row.utility.mean:.3f}",
                 f"{row.post_shift.mean:.3f}",
                 f"{row.recovery.mean:.1f}",
-                f"{row.preference_error.mean:.4f}",
-                f"{row.note_error:.4f}" if row.note_error is not None else "",
+                f"{row.preference_error.mean:.3f}",
                 f"{row.budget_error.mean:.3f}",
             )
+        errors = RichTable(title="Squared error of w")
+        errors.add_column("method")
+        for head in CORRUPTIONS:
+            errors.add_column(head, justify="right")
+        for method in ("becon", "exposed"):
+            ours = [row for row in self.rows if row.method == method and row.note_error]
+            errors.add_row(method, *(f"{row.preference_error.mean:.4f}" for row in ours))
+            errors.add_row("  note", *(f"{row.note_error:.4f}" for row in ours), style="dim")
         gates = RichTable(title="Gates: 0 trusts the descriptor, 1 the belief")
         heads = ("regime", "g_w", "note", "g_d", "right", "80% w", "80% d", "epi", "ale")
         for head in heads:
@@ -217,7 +223,7 @@ class Table(_Record):
                 f"{each.epistemic.mean:.1e}",
                 f"{each.aleatoric.mean:.1e}",
             )
-        return main, more, gates, checks_table(self.checks)
+        return main, more, errors, gates, checks_table(self.checks)
 
 
 def checks_table(checks: Sequence[Check]) -> RichTable:
@@ -326,16 +332,16 @@ def _most(name: str, value: float, most: float) -> Check:
 
 
 def _error(row: Row) -> str:
-    return _cell(row.safe_regret.error, row.violation.error)
+    return cell(row.safe_regret.error, row.violation.error)
 
 
 def _noted(note: tuple[float, float | None] | None) -> str:
     if note is None:
         return "-"
-    return _cell(*note)
+    return cell(*note)
 
 
-def _cell(regret: float, violation: float | None) -> str:
+def cell(regret: float, violation: float | None) -> str:
     """As the note prints it, without the zero before the point."""
     shown = f"{regret:.3f}".removeprefix("0")
     return shown if violation is None else f"{shown} ({violation:.1f})"

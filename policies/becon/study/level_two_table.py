@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from policies.becon.study.level_one_table import Check, Spread, checks_table
+from policies.becon.study.level_one_table import Check, Spread, cell, checks_table
 from policies.becon.study.level_two import LevelTwo
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
@@ -96,51 +96,49 @@ class Table(_Record):
         from rich.table import Table as RichTable
 
         seeds = ", ".join(map(str, self.seeds))
-        main = RichTable(
-            title=f"Safe regret (violations %) after {self.iterations} iterations, seeds {seeds}"
-        )
+        title = f"Safe regret (violations %), {self.iterations} iterations, seeds {seeds}"
+        main = RichTable(title=title)
         main.add_column("variant")
-        for regime in CORRUPTIONS:
-            main.add_column(regime, justify="right")
-        for head in ("mean", "hypervolume", "CPU s"):
+        for head in (*CORRUPTIONS, "mean"):
             main.add_column(head, justify="right")
         for sweep in self.sweeps:
             rows = [row for row in self.rows if row.variant == sweep.variant]
-            main.add_row(
-                sweep.variant,
-                *(_shown(row) for row in rows),
-                f"{np.mean([row.safe_regret.mean for row in rows]):.3f}",
-                f"{sweep.hypervolume.mean:.3f} ({sweep.feasible.mean:.0f}/21)",
-                f"{sweep.train_seconds.mean:.0f}",
-            )
-        more = RichTable(title="Severe corruption")
-        for head in (
-            "variant",
-            "utility",
-            "excess",
-            "segments %",
-            "post-shift 4/8/16",
-            "recovery",
-            "|w|^2",
-            "|d|",
-            "g_w",
-            "lambda",
-        ):
-            more.add_column(head, justify="left" if head == "variant" else "right")
+            mean = f"{np.mean([row.safe_regret.mean for row in rows]):.3f}"
+            values = (cell(row.safe_regret.mean, row.violation.mean) for row in rows)
+            main.add_row(sweep.variant, *values, mean)
+            if len(self.seeds) > 1:
+                errors = (cell(row.safe_regret.error, row.violation.error) for row in rows)
+                main.add_row("  ± s.e.", *errors, style="dim")
+        severe = RichTable(
+            title="Severe corruption; after: regret over 4, 8, 16 steps after a jump"
+        )
+        heads = ("variant", "EU", "excess", "segm. %", "after", "|w|^2", "|d|", "g_w", "lambda")
+        for head in heads:
+            severe.add_column(head, justify="left" if head == "variant" else "right")
         for row in (row for row in self.rows if row.regime == "severe"):
-            more.add_row(
+            severe.add_row(
                 row.variant,
                 f"{row.utility.mean:.3f}",
                 f"{row.excess.mean:.4f}",
                 f"{row.segment_violation.mean:.1f}",
-                " / ".join(f"{each.mean:.3f}" for each in row.post_shift),
-                f"{row.recovery.mean:.1f}",
-                f"{row.preference_error.mean:.3f}",
-                f"{row.budget_error.mean:.3f}",
+                " ".join(cell(each.mean, None) for each in row.post_shift),
+                cell(row.preference_error.mean, None),
+                cell(row.budget_error.mean, None),
                 f"{row.gate_w.mean:.2f}",
                 f"{row.price.mean:.1f}",
             )
-        return main, more, checks_table(self.checks)
+        swept = RichTable(title="Over 21 fixed preferences, moderate corruption, budget 0.5")
+        for head in ("variant", "hypervolume", "± s.e.", "within budget", "CPU s to train"):
+            swept.add_column(head, justify="left" if head == "variant" else "right")
+        for sweep in self.sweeps:
+            swept.add_row(
+                sweep.variant,
+                f"{sweep.hypervolume.mean:.4f}",
+                f"{sweep.hypervolume.error:.4f}",
+                f"{sweep.feasible.mean:.0f}",
+                f"{sweep.train_seconds.mean:.0f}",
+            )
+        return main, severe, swept, checks_table(self.checks)
 
 
 def demands(studies: Sequence[LevelTwo]) -> tuple[Check, ...]:
@@ -194,8 +192,3 @@ def _sweep(studies: Sequence[LevelTwo], variant: str) -> Sweep:
         feasible=Spread.of([float(each.feasible) for each in chosen]),
         train_seconds=Spread.of([each.train_seconds for each in chosen]),
     )
-
-
-def _shown(row: Row) -> str:
-    error = "" if np.isnan(row.safe_regret.error) else f" ±{row.safe_regret.error:.3f}"
-    return f"{row.safe_regret.mean:.3f}{error} ({row.violation.mean:.1f})"
