@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
 COUNTED: Final = ("alert", "measure", "withheld")
 """Events of which a comparison says how many there were, if there were any."""
-_INTERVENED: Final = " OR ".join(
-    f'instr(body, \'"measure":"{kind}"\')' for kind in INTERVENTIONS
-)
+_INTERVENED: Final = " OR ".join(f'instr(body, \'"measure":"{kind}"\')' for kind in INTERVENTIONS)
 """Of what is withheld: what an intervention withholds, which has no measure's id."""
 WITHHELD: Final = {
     "withheld_by_measures": f"kind = 'withheld' AND NOT ({_INTERVENED})",

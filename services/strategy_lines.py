@@ -25,6 +25,7 @@ def is_own(strategy: str) -> bool:
     """Whether a strategy is a class of the user's own, and not one that comes with Hanse."""
     return ":" in strategy and not strategy.startswith(POLICY)
 
+
 AUTO_PLACEMENT: Final = (
     "auto: one up to 32 agents, packed above, inline when a human plays; "
     "all three make the same run"
