@@ -40,6 +40,8 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 }
 """The strategies that come with Hanse, by the name used in a run file."""
 
+_OF_POLICIES = {"setup", "sampled", "usual"}
+
 
 def make_strategy(
     name: str, firm: str, role: str, options: dict[str, Any], where: str = "run file"
@@ -61,9 +63,9 @@ def make_strategy(
     try:
         if name in STRATEGIES:
             check_options(kind, role, options)
-        elif name.startswith(POLICY) and not set(options) <= {"setup", "sampled"}:
-            odd = min(set(options) - {"setup", "sampled"})
-            raise TypeError(f"a policy has no option {odd}; allowed: sampled")
+        elif name.startswith(POLICY) and set(options) - _OF_POLICIES:
+            odd = min(set(options) - _OF_POLICIES)
+            raise TypeError(f"a policy has no option {odd}; allowed: sampled, usual")
         strategy = kind(firm, role, **options)
         if is_own(name) and isinstance(strategy, Strategy):
             strategy.untrusted = True

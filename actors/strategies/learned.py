@@ -36,6 +36,8 @@ class Learned(Strategy):
         folder: The policy's folder.
         sampled: Whether levers are drawn by their probabilities, as in training; without it the
             likeliest are taken.
+        usual: Whether its networks are left aside and every lever stays as the scripted firm has
+            it: what the routine is worth without what was learned.
         where: What an error names as the place to mend.
 
     Raises:
@@ -50,11 +52,15 @@ class Learned(Strategy):
         setup: TownSetup,
         folder: str,
         sampled: bool = False,
+        usual: bool = False,
         where: str = "strategy",
     ) -> None:
         super().__init__(firm, role)
-        if not isinstance(sampled, bool):
-            raise HanseError(f"{where}: options.sampled: {sampled!r} does not fit; true or false")
+        for option, given in (("sampled", sampled), ("usual", usual)):
+            if not isinstance(given, bool):
+                raise HanseError(
+                    f"{where}: options.{option}: {given!r} does not fit; true or false"
+                )
         try:
             self.policy = shared(folder)
         except HanseError as error:
@@ -70,6 +76,7 @@ class Learned(Strategy):
         check_fit(manifest, self.layout, self.actions, setup.rules, where)
         self.conduct = Conduct(firm, role, setup, manifest.cadence)
         self.sampled = sampled
+        self.usual = usual
 
     def contacts(self) -> Mapping[str, Iterable[Channel]]:
         """It writes to nobody but its exchange."""
@@ -89,7 +96,7 @@ class Learned(Strategy):
         seen = self.layout.encode(conduct.view)
         mask = self.actions.mask(conduct.mirror)
         draw = context.rng("policy") if self.sampled else None
-        action = self.policy.act(seen, mask, draw)
+        action = self.actions.usual if self.usual else self.policy.act(seen, mask, draw)
         levers = self.actions.values(action)
         told = {
             lever.name: levers[lever.name]

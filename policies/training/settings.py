@@ -40,7 +40,7 @@ class EnvironmentConfig(ConfigModel):
     cost: str = "stock_out"
     """What is measured against the budget."""
     budget: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """What the mean cost of a step may be; reported, and kept to by learners that know budgets."""
+    """What the mean cost of a step may be, for learners that know budgets; PPO knows none."""
 
     @model_validator(mode="after")
     def _learner(self) -> Self:

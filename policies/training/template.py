@@ -19,7 +19,7 @@ cadence = "day"             # how often it decides: day, or turn
 objectives = {{ profit = 1.0 }}   # weights that sum to 1, of: profit (hundreds of dollars),
                             # service (0 to 1), waste (tens of dollars), liquidity (-1 to 0)
 cost = "stock_out"          # measured against the budget: stock_out, debt, overdraft, overdue
-budget = 0.5                # what the mean cost of a step may be, 0 to 1
+budget = 0.5                # what the mean cost of a step may be, 0 to 1; PPO does not keep to it
 
 [network]
 hidden = [128, 128]         # widths of the hidden layers, of policy and value alike
@@ -44,7 +44,7 @@ runners = 0                 # processes that play the episodes; 0: the trainer's
 enabled = true
 beta = 0.1                  # its term beside the policy's loss
 
-[validation]                # chooses the policy that is kept
+[validation]                # keeps the policy with the highest net income, whatever the objectives
 every = 10                  # iterations
 seeds = [500, 507]          # the first and the last; seeds below 1000 are never learned from
 """

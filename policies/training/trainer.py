@@ -74,6 +74,7 @@ class Trainer:
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="ray")
         logging.getLogger("ray.rllib").setLevel(logging.ERROR)
         self._lock: Any = None
+        self._board: Any = None
         self.environment = check(config)
         self._algorithm = _build(config, self.environment)
         runner_group = self._algorithm.env_runner_group
@@ -176,8 +177,9 @@ class Trainer:
     def close(self) -> None:
         """Ends RLlib's processes, and lets others have the folder."""
         self._algorithm.stop()
-        if self._lock is not None:
-            self._lock.close()
+        for held in (self._board, self._lock):
+            if held is not None:
+                held.close()
 
     # ---- an iteration ----------------------------------------------------------------------------
 
@@ -275,11 +277,13 @@ class Trainer:
     def _log(self, figures: Figures) -> None:
         with (self.folder / PROGRESS).open("a", encoding="utf-8") as target:
             target.write(json.dumps(figures) + "\n")
-        from tensorboardX import SummaryWriter
+        if self._board is None:
+            from tensorboardX import SummaryWriter
 
-        with SummaryWriter(str(self.folder / "tensorboard")) as writer:
-            for name, value in figures.items():
-                writer.add_scalar(f"hanse/{name}", value, int(figures["iteration"]))
+            self._board = SummaryWriter(str(self.folder / "tensorboard"))
+        for name, value in figures.items():
+            self._board.add_scalar(f"hanse/{name}", value, int(figures["iteration"]))
+        self._board.flush()
 
 
 class _Outcome(RLlibCallback):  # type: ignore[misc]

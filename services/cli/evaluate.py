@@ -28,6 +28,8 @@ RIVALS = {
 """The strategies that come with Hanse for a role, and need nothing else in the league."""
 JUDGED = "policy"
 """What the policy that is judged is called in tables and folders."""
+USUAL = "usual"
+"""The policy's routine with every lever as the scripted firm has it: what was not learned."""
 EXAMPLE = """Examples:
 
   hanse evaluate trainings/roaster-seed1/policy
@@ -80,6 +82,9 @@ def evaluate(
 ) -> None:
     """Play whole leagues with the policy, and with each strategy in its place, on equal seeds.
 
+    "usual" is the policy's own routine with its levers left as the scripted firm has them: what it
+    earns more than that is what was learned.
+
     The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
     can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
     same command.
@@ -94,7 +99,11 @@ def evaluate(
     # Checked whole before the first league is played.
     seats = {strategy: _seated(config, name, strategy) for strategy in rivals}
     place = f"{POLICY}{policy.absolute().as_posix()}"
-    seats = {place: _seated(config, name, place), **seats}
+    seats = {
+        place: _seated(config, name, place),
+        USUAL: _seated(config, name, place, {"usual": True}),
+        **seats,
+    }
     folder = out or Path("runs") / f"{config.name}-evaluation-{_digest(policy, config, name)}"
     names = _names(seats)
     found = {
@@ -153,11 +162,19 @@ def _names(strategies: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _seated(config: RunConfig, firm: str, strategy: str) -> RunConfig:
+def _seated(
+    config: RunConfig, firm: str, strategy: str, options: dict[str, Any] | None = None
+) -> RunConfig:
     from actors.cast import Cast
     from policies.environments.leagues import with_strategies
+    from services.config import RunConfig
 
     seated = with_strategies(config, {firm: strategy})
+    if options:
+        values = seated.dump()
+        [seat] = [one for one in values["firms"] if one["name"] == firm]
+        seat["options"] = options
+        seated = RunConfig.parse(values, "evaluate")
     cast = Cast(seated, "evaluate")
     cast.check()
     for human in cast.needs_terminal():

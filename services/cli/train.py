@@ -35,6 +35,10 @@ EXAMPLE = """Examples:
   hanse run --set firms.roaster_A.strategy=policy:trainings/first/policy
       the policy in a league
 
+While it runs: what the firm earns while it explores; how undecided it still is
+(entropy); the weight of CHAIN; and at every validation what the likeliest levers
+earn on the validation seeds. The best of these is kept, by net income.
+
 The folder: progress.jsonl has a line for each iteration, tensorboard/ the same for
 TensorBoard, checkpoint.pt is where to go on, policy/ is the best policy so far by
 the mean net income on the validation seeds.
@@ -142,14 +146,14 @@ def _run(trainer: Trainer, quiet: bool) -> None:
 def _line(figures: Figures) -> str:
     """An iteration's figures for a person."""
     parts = [
-        f"net income ${figures['net_income']:,.0f}",
+        f"exploring ${figures['net_income']:,.0f}",
         f"{figures['steps'] / figures['seconds']:,.0f} steps/s",
         f"entropy {figures['entropy']:.2f}",
     ]
     if "chain_lambda" in figures:
         parts.append(f"chain {figures['chain_lambda']:.2g}")
     if "validation" in figures:
-        parts.append(f"validation ${figures['validation']:,.0f}")
+        parts.append(f"acting ${figures['validation']:,.0f} on the validation seeds")
     return ", ".join(parts)
 
 

@@ -24,6 +24,7 @@ mailbox_limit = 10000   # messages that may wait for one agent; more are refused
 # role:     farmer, roaster or retailer; the league needs each of them
 # strategy: {strategies}
 #           or a class of your own: "my_package.my_module:MyFirm" or "my_firm.py:MyFirm"
+#           or a trained policy: "policy:FOLDER" (hanse train)
 #           (debug it with --placement inline: what it prints is then in your terminal)
 # Without [[firms]] the league has these six.
 

@@ -38,7 +38,7 @@ def test_from_a_file_to_a_policy_in_a_league(hanse_process: Command, small: Path
     )
     assert evaluated.code == 0, evaluated.err
     found = json.loads(evaluated.out)
-    assert list(found["net_income"]) == ["policy", "passive"]
+    assert list(found["net_income"]) == ["policy", "usual", "passive"]
     difference = found["policy_minus"]["passive"]["mean"]
     means = [found["net_income"][name]["mean"] for name in ("policy", "passive")]
     assert difference == pytest.approx(means[0] - means[1])
