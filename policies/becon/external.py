@@ -16,9 +16,7 @@ import numpy as np
 
 from policies.environments.tradeoff_desk import ACCUMULATING, CORRUPTIONS
 
-MISSING: Final = (
-    "Envelope Q-learning was left out: morl-baselines is missing (pip install morl-baselines)."
-)
+MISSING: Final = "Envelope left out: morl-baselines is missing (pip install morl-baselines)."
 REGIME: Final = "severe"
 EPISODES: Final = 32
 

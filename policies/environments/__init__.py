@@ -13,7 +13,7 @@ policy learns by the rules by which actors act. In the order of reading:
 - `variants`: the same levers as `Discrete` or `Box`
 - `convention`, `intent`, `drift`, `exposed_signal`, `corruption`: wrappers for whatever has vector
   rewards; `multi_objective` makes such an environment of mo-gymnasium's
-- `tradeoff_desk`: a small task whose objective drifts
+- `tradeoff_desk`, `desk_env`: a small task whose objective drifts
 - `speed`: how many steps a second, and where the time goes
 
 What a policy needs to act (up to `conduct`) imports neither gymnasium nor torch. Nothing is
