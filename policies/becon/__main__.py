@@ -116,14 +116,11 @@ def _all(jobs: Sequence[Callable[[], Done]], names: Sequence[str], processes: in
         return done
     # Spawned, not forked: a fork of a process in which torch has threads may hang.
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        for made, name in zip(pool.map(_call, jobs), names, strict=True):
-            done.append(made)
+        waiting = [pool.submit(job) for job in jobs]
+        for future, name in zip(waiting, names, strict=True):
+            done.append(future.result())
             progress.print(f"{len(done)} of {len(jobs)}: {name}")
     return done
-
-
-def _call(job: Callable[[], Done]) -> Done:
-    return job()
 
 
 def _write(json: Path | None, text: str) -> None:
