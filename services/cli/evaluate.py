@@ -225,7 +225,7 @@ def _tell(
     differences = {
         strategy: difference
         for strategy, values in incomes.items()
-        if strategy != policy and (difference := paired(incomes[JUDGED], values)) is not None
+        if strategy != JUDGED and (difference := paired(incomes[JUDGED], values)) is not None
     }
     deeds = {
         strategy: average(business(sweep.folder / f"seed-{seed}", firm) for seed in sweep.results)

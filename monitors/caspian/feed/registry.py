@@ -115,14 +115,11 @@ def content_of(body: Mapping[str, Any], fields: Fields) -> Content:
     for key, value in body.items():
         rules = fields.rules(key)
         if rules.numbers and type(value) is float and -math.inf < value < math.inf:
-            values[key] = [value]  # most numbers, without the detour
+            values.setdefault(key, []).append(value)  # most numbers, without the detour
         elif rules.matters:
             unfit += _collect(value, key, fields, words, values)
     for path, default in fields.absent.items():
-        if path not in values:
-            values[path] = [default]
-    if not values:
-        return Content(tuple(words), (), unfit)
+        values.setdefault(path, [default])
     names = fields.names
     numbers = [
         (names.get(path, path), some[0] if len(some) == 1 else math.fsum(some) / len(some))
@@ -145,10 +142,7 @@ def _collect(
             number = _finite(value)
             if number is None:
                 return 1
-            if path in values:
-                values[path].append(number)
-            else:
-                values[path] = [number]
+            values.setdefault(path, []).append(number)
     elif isinstance(value, dict):
         for key, inner in value.items():
             below = f"{path}.{key}" if path else key

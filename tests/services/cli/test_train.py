@@ -42,6 +42,7 @@ def test_from_a_file_to_a_policy_in_a_league(hanse_process: Command, small: Path
     difference = found["policy_minus"]["passive"]["mean"]
     means = [found["net_income"][name]["mean"] for name in ("policy", "passive")]
     assert difference == pytest.approx(means[0] - means[1])
+    assert list(found["policy_minus"]) == ["usual", "passive"], "it is no rival of itself"
     assert found["business"]["passive"].get("deals", 0) == 0
 
 

@@ -44,6 +44,10 @@ def test_a_number_that_the_log_leaves_out_is_at_its_default():
     assert content.numbers == (("load", 2.0), ("units", 1.0))
 
 
+def test_numbers_at_one_path_count_with_their_mean_however_the_path_is_written():
+    assert content_of({"a": {"b": 1.0}, "a.b": 3.0}, UNKNOWN).numbers == (("a.b", 2.0),)
+
+
 def test_a_field_may_be_compared_under_another_name():
     content = content_of({"delay_ms": 5}, Fields(names={"delay_ms": "latency"}))
     assert content.numbers == (("latency", 5.0),)
