@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from functools import partial
 from typing import Any, Final
 
 from actors.agent import Agent
@@ -21,7 +22,7 @@ from policies.base_stock import BaseStock
 from services.config import FirmConfig, RunConfig
 from services.economy.setup import TownSetup, firm_setup
 from services.errors import HanseError
-from services.strategy_lines import POLICY, is_own
+from services.strategy_lines import is_own
 
 DEFAULT_ORDERS: Final = {
     "green_coffee_kg": BaseStock(reorder_at=60, up_to=75, most=30),
@@ -327,14 +328,8 @@ class Cast:
             options.setdefault("controller", firm.controller)
         if firm.strategy == "informed" or self._is_informed(firm):
             options = self.talkers.options(firm.name) | options
-        if firm.strategy.startswith(POLICY):
-            if "setup" in options:
-                raise HanseError(
-                    f"{self.source}: firms.{firm.name}.options: a policy has no option setup;"
-                    " allowed: sampled"
-                )
-            options["setup"] = self.setup(self._town_of[firm.name])
-        return make_strategy(firm.strategy, firm.name, firm.role, options, self.source)
+        setup = partial(self.setup, self._town_of[firm.name])
+        return make_strategy(firm.strategy, firm.name, firm.role, options, self.source, setup)
 
     def _is_informed(self, firm: FirmConfig) -> bool:
         """Whether a user's own strategy talks as the informed firms do."""

@@ -21,9 +21,14 @@ POLICY: Final = "policy:"
 """What a strategy begins with that is a trained policy; its folder follows."""
 
 
+def policy_folder(strategy: str) -> str | None:
+    """The folder of a strategy that is a trained policy; ``None`` of any other."""
+    return strategy.removeprefix(POLICY) if strategy.startswith(POLICY) else None
+
+
 def is_own(strategy: str) -> bool:
     """Whether a strategy is a class of the user's own, and not one that comes with Hanse."""
-    return ":" in strategy and not strategy.startswith(POLICY)
+    return ":" in strategy and policy_folder(strategy) is None
 
 
 AUTO_PLACEMENT: Final = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from actors.strategies.heuristic import Heuristic
 from actors.strategies.human import Human
@@ -23,7 +23,10 @@ from actors.strategies.repaired import Repaired
 from actors.strategies.scripted import scripted
 from actors.strategies.strategy import DailyPlan, Plan, Strategy
 from services.errors import HanseError
-from services.strategy_lines import POLICY, is_own
+from services.strategy_lines import is_own, policy_folder
+
+if TYPE_CHECKING:
+    from services.economy.setup import TownSetup
 
 __all__ = ["STRATEGIES", "DailyPlan", "Plan", "Strategy", "find_strategy", "make_strategy"]
 
@@ -40,11 +43,16 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 }
 """The strategies that come with Hanse, by the name used in a run file."""
 
-_OF_POLICIES = {"setup", "sampled", "usual"}
+_OF_POLICIES = {"sampled", "usual"}
 
 
 def make_strategy(
-    name: str, firm: str, role: str, options: dict[str, Any], where: str = "run file"
+    name: str,
+    firm: str,
+    role: str,
+    options: dict[str, Any],
+    where: str = "run file",
+    setup: Callable[[], TownSetup] | None = None,
 ) -> Strategy:
     """A firm's strategy.
 
@@ -54,6 +62,7 @@ def make_strategy(
         role: farmer, roaster or retailer.
         options: Keyword arguments of the strategy.
         where: What an error names as the place to mend.
+        setup: What the firm's town is made of; a trained policy must know it.
 
     Raises:
         HanseError: no such strategy, its module cannot be imported, or its options do not fit.
@@ -63,9 +72,11 @@ def make_strategy(
     try:
         if name in STRATEGIES:
             check_options(kind, role, options)
-        elif name.startswith(POLICY) and set(options) - _OF_POLICIES:
-            odd = min(set(options) - _OF_POLICIES)
-            raise TypeError(f"a policy has no option {odd}; allowed: sampled, usual")
+        elif policy_folder(name) is not None:
+            if odd := sorted(set(options) - _OF_POLICIES):
+                raise TypeError(f"a policy has no option {odd[0]}; allowed: sampled, usual")
+            assert setup is not None
+            options = {**options, "setup": setup()}
         strategy = kind(firm, role, **options)
         if is_own(name) and isinstance(strategy, Strategy):
             strategy.untrusted = True
@@ -92,10 +103,10 @@ def find_strategy(name: str, key: str) -> Callable[..., Strategy]:
     known = STRATEGIES.get(name)
     if known is not None:
         return known
-    if name.startswith(POLICY):
+    if (folder := policy_folder(name)) is not None:
         from actors.strategies.learned import Learned  # numpy is for who wants policies
 
-        return partial(Learned, folder=name.removeprefix(POLICY), where=key)
+        return partial(Learned, folder=folder, where=key)
     module_name, separator, class_name = name.rpartition(":")
     if not separator:
         raise HanseError(

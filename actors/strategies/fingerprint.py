@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from actors.strategies import STRATEGIES
-from services.strategy_lines import POLICY
+from services.strategy_lines import policy_folder
 
 _OURS = ("actors", "services", "policies", "monitors")
 
@@ -25,9 +25,9 @@ def fingerprints(strategies: Iterable[str]) -> dict[str, str]:
         module, separator, _ = name.rpartition(":")
         if name in STRATEGIES or not separator:
             continue
-        if name.startswith(POLICY):
+        if (folder := policy_folder(name)) is not None:
             # Its manifest has the digest of its weights.
-            path: Path | None = Path(name.removeprefix(POLICY)) / "manifest.json"
+            path: Path | None = Path(folder) / "manifest.json"
         else:
             path = Path(module) if module.endswith(".py") else _source(module)
         try:
@@ -43,7 +43,7 @@ def changed(before: Mapping[str, str], strategies: Iterable[str]) -> list[str]:
     now = fingerprints(strategies)
     return list(
         dict.fromkeys(
-            name.removeprefix(POLICY) if name.startswith(POLICY) else name.rpartition(":")[0]
+            policy_folder(name) or name.rpartition(":")[0]
             for name, digest in before.items()
             if name in now and now[name] != digest
         )

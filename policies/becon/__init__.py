@@ -7,8 +7,8 @@ design is ours. In the order of reading:
 
 - `preference_filter`, `budget_filter`, `quality`, `belief`: what needs no learning (numpy)
 - `observation`: one flat vector per step, with the belief in it (numpy)
-- `history`, `ensemble`, `gates`, `line_error`, `calibration`, `context`, `estimator`: what is
-  learned about the task (torch)
+- `history`, `ensemble`, `gates`, `line_error`, `fitting`, `calibration`, `context`, `estimator`:
+  what is learned about the task (torch)
 - `critic`, `scaling`, `multiplier`, `constraint`, `network`, `losses`: acting on it (torch)
 - `variants`, `inferred`, `external`: what it is compared with; `forms`: shapes as plain data
 - `metrics`: how well that went (numpy)

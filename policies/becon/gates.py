@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from policies.becon.fitting import fit
 from policies.becon.quality import QUALITIES
 
 EPISTEMIC_WEIGHT = 4.0
@@ -108,12 +110,5 @@ def fit_gates(
     """
     if not any(len(each.truth) for each in levels):
         raise ValueError("no recorded steps to fit gates to")
-    optimiser = torch.optim.Adam(gates.parameters(), lr=learning_rate)
-    losses = []
-    for _ in range(steps):
-        optimiser.zero_grad(set_to_none=True)
-        loss = gate_loss(gates, levels)
-        loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
-    return tuple(losses)
+    loss = partial(gate_loss, gates, levels)
+    return fit(gates, loss, steps=steps, learning_rate=learning_rate)

@@ -9,10 +9,12 @@ by a quarter under moderate corruption and a tenth without feedback.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
+from policies.becon.fitting import fit
 from policies.becon.gates import Evidence
 from policies.becon.quality import QUALITIES
 
@@ -58,12 +60,5 @@ def fit_line_error(
     """
     if not any(len(each.truth) for each in levels):
         raise ValueError("no recorded steps to learn the descriptor's errors from")
-    optimiser = torch.optim.Adam(line.parameters(), lr=learning_rate)
-    losses = []
-    for _ in range(steps):
-        optimiser.zero_grad(set_to_none=True)
-        loss = line_error_loss(line, levels)
-        loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
-    return tuple(losses)
+    loss = partial(line_error_loss, line, levels)
+    return fit(line, loss, steps=steps, learning_rate=learning_rate)

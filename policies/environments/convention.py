@@ -8,6 +8,7 @@ Every environment here has an attribute ``objectives`` and says in ``info``: ``v
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -36,6 +37,21 @@ def objectives_of(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
             " changes; make it with descriptors = False"
         )
     return tuple(objectives)
+
+
+def exposed_names(objectives: Sequence[str]) -> tuple[str, ...]:
+    """The entries of an exposed descriptor and its feedback, in the order of an observation."""
+    return (
+        *(f"exposed_weight.{name}" for name in objectives),
+        "exposed_budget",
+        "age",
+        "missing",
+        *(f"last_reward.{name}" for name in objectives),
+        "last_cost",
+        "score",
+        "alarm",
+        "feedback",
+    )
 
 
 def own_stream(seed: int, purpose: str) -> np.random.Generator:

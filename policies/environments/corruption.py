@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from policies.environments.checks import finite
-from policies.environments.convention import objectives_of, own_stream
+from policies.environments.convention import exposed_names, objectives_of, own_stream
 from policies.environments.exposed_signal import ExposedSignal, Level, level_named
 from services.errors import HanseError
 
@@ -49,17 +49,7 @@ class Corruption(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         K = len(self.objectives)
         self.signal = ExposedSignal(self.level, K, np.random.default_rng())
-        self.descriptors: tuple[str, ...] = (
-            *(f"exposed_weight.{name}" for name in self.objectives),
-            "exposed_budget",
-            "age",
-            "missing",
-            *(f"last_reward.{name}" for name in self.objectives),
-            "last_cost",
-            "score",
-            "alarm",
-            "feedback",
-        )
+        self.descriptors = exposed_names(self.objectives)
         low = [0.0] * (K + 3) + [-np.inf] * (K + 2) + [0.0, 0.0]
         high = [1.0] * (K + 1) + [np.inf, 1.0] + [np.inf] * (K + 2) + [1.0, 1.0]
         self.observation_space = spaces.Box(

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from policies.environments.convention import exposed_names
 from policies.environments.tradeoff_desk import (
     CORRUPTIONS,
     DRIFTS,
@@ -57,17 +58,7 @@ class TradeoffDeskEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Share of episodes whose descriptor tells the truth; a curriculum sets it."""
         k, actions = self.settings.objectives, self.settings.actions
         self.objectives = tuple(f"objective_{place}" for place in range(k))
-        self.descriptors: tuple[str, ...] = (
-            *(f"exposed_weight.{name}" for name in self.objectives),
-            "exposed_budget",
-            "age",
-            "missing",
-            *(f"last_reward.{name}" for name in self.objectives),
-            "last_cost",
-            "score",
-            "alarm",
-            "feedback",
-        )
+        self.descriptors = exposed_names(self.objectives)
         size = self.settings.states + 2 + len(self.descriptors)
         self.observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.action_space = spaces.Discrete(actions)

@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
-FIRST_SEED: Final = 1_000
-"""Seeds of leagues below it are never learned from: they are for validation and evaluation."""
-_SEEDS: Final = 2**31 - 1 - FIRST_SEED - 4_096
+from policies.environments.seeds import Seeds
+
+_FIRST, _LAST = Seeds.TRAINING
+_SEEDS: Final = _LAST - _FIRST - 4_096
+"""Each environment of a runner takes the next seed, so the last ones are left for them."""
 
 
 def derived(*parts: object) -> int:
@@ -42,6 +44,6 @@ class SeededRunner(SingleAgentEnvRunner):  # type: ignore[misc]
     def _reset_envs(self, *arguments: Any, **options: Any) -> Any:
         where = self._training, self._iteration, self.worker_index, self._calls
         self._calls += 1
-        self._seed = FIRST_SEED + derived("episodes", *where) % _SEEDS
+        self._seed = _FIRST + derived("episodes", *where) % _SEEDS
         self._needs_initial_reset = True  # only then does RLlib hand the seed to the environments
         return super()._reset_envs(*arguments, **options)

@@ -8,14 +8,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from policies.environments.seeds import Seeds
 from services.config.base import ConfigModel
 from services.config.problems import explain, fault
-from services.config.reading import load, read_toml, with_whole_paths
+from services.config.reading import load, read_toml, whole_strategy
 from services.errors import HanseError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _Positive = Annotated[int, Field(ge=1)]
-_HeldOut = Annotated[int, Field(ge=0, le=999)]
+_HeldOut = Annotated[int, Field(ge=0, lt=Seeds.TRAINING[0])]
 """A league's seed that is never learned from."""
 
 
@@ -172,9 +173,8 @@ class TrainingConfig(ConfigModel):
         path = Path(path)
         config = cls.parse(read_toml(path, "a training file"), str(path))
         folder, found = path.absolute().parent, config.environment
-        rivals = [{"name": name, "strategy": s} for name, s in found.strategies.items()]
-        whole = with_whole_paths({"firms": rivals}, folder)["firms"]
-        update: dict[str, Any] = {"strategies": {one["name"]: one["strategy"] for one in whole}}
+        rivals = {name: whole_strategy(s, folder) for name, s in found.strategies.items()}
+        update: dict[str, Any] = {"strategies": rivals}
         if found.run is not None:
             if found.league is not None:
                 raise HanseError(f"{path}: environment.league: is there beside run; keep one")

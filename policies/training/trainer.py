@@ -38,7 +38,8 @@ from ray.tune.registry import register_env
 from policies.chain.ppo import ChainPPOLearner
 from policies.environments.firm_env import CoffeeFirmEnv
 from policies.training.acting import LeversPolicy
-from policies.training.artefact import describe, write
+from policies.training.artefact import Manifest, describe, write
+from policies.training.checkpoint import from_tensors, read_checkpoint, to_tensors
 from policies.training.episodes import check, make_environment, play
 from policies.training.folder import (
     CHECKPOINT,
@@ -71,14 +72,14 @@ class Trainer:
         self.best: float | None = None
         """The best validation so far: mean net income, dollars."""
         torch.set_num_threads(1)
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="ray")
         logging.getLogger("ray.rllib").setLevel(logging.ERROR)
         self._lock: Any = None
         self._board: Any = None
         self.environment = check(config)
         self._algorithm = _build(config, self.environment)
-        runner_group = self._algorithm.env_runner_group
-        self._runners: Any = runner_group
+        self._runners: Any = self._algorithm.env_runner_group
         self._learner: Any = self._algorithm.learner_group._learner
         # The learning rate follows from the iteration, not from what a logger has counted.
         self._learner._optimizer_lr_schedules.clear()
@@ -155,7 +156,7 @@ class Trainer:
             figures = self._iterate()
             self.iteration += 1
             if self.iteration % self.config.validation.every == 0 or self.done:
-                figures["validation"] = self._validate(figures)
+                figures["validation"] = self._validate()
             try:
                 self._log(figures)
                 self._keep()
@@ -170,8 +171,6 @@ class Trainer:
     def policy(self) -> LeversPolicy:
         """The policy as it is now."""
         manifest, weights = self._artefact({})
-        from policies.training.artefact import Manifest
-
         return LeversPolicy(Manifest(**manifest, weights_sha256=""), weights)
 
     def close(self) -> None:
@@ -216,7 +215,7 @@ class Trainer:
         share = self.iteration / max(ppo.iterations - 1, 1)
         return ppo.learning_rate + share * (ppo.final_learning_rate - ppo.learning_rate)
 
-    def _validate(self, figures: Figures) -> float:
+    def _validate(self) -> float:
         """Plays the validation seeds with the likeliest levers; keeps the policy if it is best."""
         first, last = self.config.validation.seeds
         policy = self.policy()
@@ -260,7 +259,7 @@ class Trainer:
     def _load(self, saved: dict[str, Any]) -> None:
         self.iteration, self.best = int(saved["iteration"]), saved["best"]
         self._learner.set_state(from_tensors(saved["learner"]))
-        self._algorithm.env_runner_group.sync_weights(
+        self._runners.sync_weights(
             from_worker_or_learner_group=self._algorithm.learner_group, inference_only=True
         )
         self._trim()
@@ -367,7 +366,7 @@ def _figures(result: dict[str, Any]) -> Figures:
         "return": runners["episode_return_mean"],
         "net_income": runners["net_income"],
         "refused": runners["refused"],
-        "steps": result["env_runners"]["num_env_steps_sampled"],
+        "steps": runners["num_env_steps_sampled"],
         "entropy": learners["entropy"],
         "kl": learners.get("mean_kl_loss", 0.0),
         "policy_loss": learners["policy_loss"],
@@ -375,59 +374,3 @@ def _figures(result: dict[str, Any]) -> Figures:
     }
     found |= {name: value for name, value in learners.items() if name.startswith("chain_")}
     return {name: float(value) for name, value in found.items()}
-
-
-def read_checkpoint(folder: Path) -> dict[str, Any]:
-    """The last checkpoint of a training.
-
-    Raises:
-        HanseError: it is not there, damaged, or written by another version of Ray or torch.
-    """
-    path = folder / CHECKPOINT
-    try:
-        # Tensors and plain data only: nothing in the file can run.
-        saved = torch.load(path, weights_only=True)
-        written, best = dict(saved["versions"]), saved["best"]
-        if not (isinstance(best, float | None) and int(saved["iteration"]) >= 0):
-            raise ValueError("iteration or best does not fit")
-        if not {"rl_module", "optimizer"} <= set(saved["learner"]):
-            raise ValueError("the networks are missing")
-    except FileNotFoundError:
-        raise HanseError(f"{path}: there is no checkpoint; begin anew: hanse train FILE") from None
-    except Exception as error:
-        line = " ".join(str(error).split())[:120]
-        raise HanseError(f"{path}: is damaged ({line}); begin anew: hanse train FILE") from None
-    for name, here in versions().items():
-        if name in ("ray", "torch") and written.get(name) != here:
-            raise HanseError(
-                f"{path}: was written with {name} {written.get(name)}, here is {here}; install"
-                f" {name}=={written.get(name)} to go on, or begin anew: hanse train FILE"
-            )
-    return dict(saved)
-
-
-def to_tensors(state: Any) -> Any:
-    """A learner's state with tensors in place of numpy's arrays and numbers."""
-    if isinstance(state, dict):
-        return {key: to_tensors(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return [to_tensors(value) for value in state]
-    if isinstance(state, np.ndarray):
-        return {"__array__": torch.from_numpy(np.array(state))}
-    if isinstance(state, np.generic):
-        return state.item()
-    return state
-
-
-def from_tensors(state: Any) -> Any:
-    """Undoes :func:`to_tensors`; tuples come back as lists."""
-    if isinstance(state, dict):
-        if set(state) == {"__array__"}:
-            return state["__array__"].numpy()
-        return {key: from_tensors(value) for key, value in state.items()}
-    if isinstance(state, list):
-        return [from_tensors(value) for value in state]
-    return state
-
-
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -60,7 +60,7 @@ def policies(
     for name in chosen:
         if name not in SUITES:
             raise HanseError(f"bench policies: no suite {name!r}; allowed: {', '.join(SUITES)}")
-    need_rl()
+    need_rl("bench policies")
     if json_to is not None:
         try:
             json_to.mkdir(parents=True, exist_ok=True)

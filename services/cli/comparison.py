@@ -85,10 +85,10 @@ def show(this: Sweep, other: Sweep | None, *, as_json: bool) -> None:
             document["against"] = {
                 **_document(other),
                 "differences": [
-                    {"firm": firm, **_numbers(difference)}
+                    {"firm": firm, **numbers(difference)}
                     for firm, difference in differences.items()
                 ],
-                "difference_of_all": None if in_all is None else _numbers(in_all),
+                "difference_of_all": None if in_all is None else numbers(in_all),
             }
         say_json(document)
         return
@@ -179,13 +179,13 @@ def _document(sweep: Sweep) -> dict[str, Any]:
         "firms": [
             {
                 "firm": name,
-                **_numbers(estimate(list(values.values()))),
+                **numbers(estimate(list(values.values()))),
                 "net_income": {str(seed): value for seed, value in values.items()},
             }
             for name, values in sweep.net_income().items()
         ],
         "all": {
-            **_numbers(estimate(list(total.values()))),
+            **numbers(estimate(list(total.values()))),
             "net_income": {str(seed): value for seed, value in total.items()},
         }
         if (total := sweep.total())
@@ -193,11 +193,12 @@ def _document(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _numbers(numbers: Estimate) -> dict[str, Any]:
+def numbers(found: Estimate) -> dict[str, Any]:
+    """An estimate for JSON."""
     return {
-        "count": numbers.count,
-        "mean": numbers.mean,
-        "half_width": numbers.half_width,
-        "lowest": numbers.low,
-        "highest": numbers.high,
+        "count": found.count,
+        "mean": found.mean,
+        "half_width": found.half_width,
+        "lowest": found.low,
+        "highest": found.high,
     }

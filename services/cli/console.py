@@ -13,6 +13,12 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
+    ),
+]
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's folder, or its name below runs/.")
 ]

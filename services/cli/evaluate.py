@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from services.cli.console import Json, Quiet, dollars, note, say, say_json, say_table
+from services.cli.console import Json, Quiet, Settings, dollars, note, say, say_json, say_table
+from services.cli.folders import RUNS
 from services.errors import HanseError
-from services.strategy_lines import POLICY
+from services.strategy_lines import POLICY, policy_folder
 
 if TYPE_CHECKING:
     from policies.training.artefact import Manifest
     from services.cli.comparison import Sweep
-    from services.cli.statistics import Estimate
     from services.config import RunConfig
 
 RIVALS = {
@@ -60,12 +61,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="LIST", help="Strategies, as scripted,repaired; by default all."),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
-        ),
-    ] = None,
+    settings: Settings = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where the runs go (runs/<name>-evaluation-...)."),
@@ -95,16 +91,15 @@ def evaluate(
     manifest = read_manifest(policy)
     config, name = _league(manifest, policy, file, firm, settings or [])
     chosen = parse_seeds(seeds)
-    rivals = _rivals(manifest, against)
-    # Checked whole before the first league is played.
-    seats = {strategy: _seated(config, name, strategy) for strategy in rivals}
     place = f"{POLICY}{policy.absolute().as_posix()}"
+    # Checked whole before the first league is played.
+    rivals = {s: _seated(config, name, s) for s in _rivals(manifest, against)}
     seats = {
         place: _seated(config, name, place),
         USUAL: _seated(config, name, place, {"usual": True}),
-        **seats,
+        **rivals,
     }
-    folder = out or Path("runs") / f"{config.name}-evaluation-{_digest(policy, config, name)}"
+    folder = out or RUNS / f"{config.name}-evaluation-{_digest(manifest, config, name)}"
     names = _names(seats)
     found = {
         names[strategy]: _play(seat, chosen, folder / names[strategy], workers, quiet)
@@ -146,9 +141,9 @@ def _rivals(manifest: Manifest, against: str | None) -> tuple[str, ...]:
 
 def _whole(strategy: str) -> str:
     """A policy's folder as seen from anywhere."""
-    if not strategy.startswith(POLICY):
-        return strategy
-    return f"{POLICY}{Path(strategy.removeprefix(POLICY)).absolute().as_posix()}"
+    from services.config.reading import whole_strategy
+
+    return strategy if policy_folder(strategy) is None else whole_strategy(strategy, Path.cwd())
 
 
 def _names(strategies: Iterable[str]) -> dict[str, str]:
@@ -182,11 +177,8 @@ def _seated(
     return seated
 
 
-def _digest(policy: Path, config: RunConfig, firm: str) -> str:
-    import json
-
-    weights = json.loads((policy / "manifest.json").read_bytes())["weights_sha256"]
-    text = json.dumps([weights, config.dump(), firm], sort_keys=True)
+def _digest(manifest: Manifest, config: RunConfig, firm: str) -> str:
+    text = json.dumps([manifest.weights_sha256, config.dump(), firm], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
@@ -218,6 +210,7 @@ def _tell(
     as_json: bool,
 ) -> None:
     from services.cli.business import average, business, lines
+    from services.cli.comparison import numbers
     from services.cli.statistics import estimate, paired
 
     incomes = {strategy: sweep.net_income()[firm] for strategy, sweep in found.items()}
@@ -238,9 +231,9 @@ def _tell(
                 "policy": str(policy),
                 "firm": firm,
                 "folder": str(folder),
-                "net_income": {s: {**_numbers(means[s]), "by_seed": incomes[s]} for s in found},
-                "policy_minus": {s: _numbers(d) for s, d in differences.items()},
-                "business": {s: deeds[s] for s in found},
+                "net_income": {s: {**numbers(means[s]), "by_seed": incomes[s]} for s in found},
+                "policy_minus": {s: numbers(d) for s, d in differences.items()},
+                "business": deeds,
                 "beats_all": won,
             }
         )
@@ -250,11 +243,8 @@ def _tell(
             difference = differences.get(strategy)
             cells = ["", "", ""]
             if difference is not None:
-                verdict = (
-                    ""
-                    if not difference.excludes_zero
-                    else ("better" if difference.mean > 0 else "worse")
-                )
+                verdict = "better" if difference.mean > 0 else "worse"
+                verdict = verdict if difference.excludes_zero else ""
                 cells = [dollars(difference.mean), dollars(difference.half_width), verdict]
             rows.append(
                 [strategy, str(mean.count), dollars(mean.mean), dollars(mean.half_width),
@@ -271,7 +261,7 @@ def _tell(
         say_table(
             ["", *(f">{strategy}" for strategy in found)],
             [
-                [name.replace("_kg ", " "), *(_amount(deeds[s].get(name)) for s in found)]
+                [name.replace("_kg ", " "), *(_amount(one.get(name)) for one in deeds.values())]
                 for name in names
             ],
             title="its business in a run, means of all seeds",
@@ -283,13 +273,3 @@ def _tell(
 
 def _amount(value: float | None) -> str:
     return "" if value is None else f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
-
-
-def _numbers(numbers: Estimate) -> dict[str, Any]:
-    return {
-        "count": numbers.count,
-        "mean": numbers.mean,
-        "half_width": numbers.half_width,
-        "lowest": numbers.low,
-        "highest": numbers.high,
-    }

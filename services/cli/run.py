@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli.console import Json, Quiet, note
+from services.cli.console import Json, Quiet, Settings, note
 from services.strategy_lines import AUTO_PLACEMENT, STRATEGY_LINES
 
 _EXAMPLES = """Examples:
@@ -63,12 +63,7 @@ def run(
             min=0, max=65535, help="Serve metrics to Prometheus there, on 127.0.0.1; 0: any port."
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
-        ),
-    ] = None,
+    settings: Settings = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

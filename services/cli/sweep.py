@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.console import Json, Quiet
+from services.cli.console import Json, Quiet, Settings
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -33,12 +33,7 @@ def sweep(
         ),
     ] = None,
     seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0-31 or 0-31,40.")] = "0-7",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A key of the run file; can be given several times."
-        ),
-    ] = None,
+    settings: Settings = None,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -71,37 +71,31 @@ def train(
     It may be stopped at any time (Ctrl-C) and resumed. What it learns acts in a league as
     strategy = "policy:FOLDER"; compare it with: hanse evaluate FOLDER.
     """
-    need_rl()
+    need_rl("train")
     if resume is not None and (file or out or iterations or seed is not None):
         raise HanseError(
             "train: --resume goes on with a training as it was begun; leave out the file,"
             " --out, --iterations and --seed"
         )
     from actors.local_ray import local_ray
+    from policies.training.folder import read_training, refuse_existing
 
-    config = None if resume is not None else _config(file, iterations, seed)
-    folder = out or TRAININGS / ("" if config is None else f"{config.name}-seed{config.seed}")
-    if config is None:
-        from policies.training.folder import read_training
-
-        assert resume is not None
-        config = read_training(resume)
+    # Whatever does not fit is said at once, before torch and Ray are there.
+    if resume is not None:
+        folder, config = resume, read_training(resume)
     else:
         from policies.training.episodes import check
-        from policies.training.folder import refuse_existing
 
-        # Whatever does not fit is said at once, before torch and Ray are there.
+        config = _config(file, iterations, seed)
+        folder = out or TRAININGS / f"{config.name}-seed{config.seed}"
         refuse_existing(folder)
         check(config)
     with local_ray(config.ppo.runners + 1):
         from policies.training.trainer import Trainer
 
-        if resume is not None:
-            trainer = Trainer.resume(resume)
-            if trainer.done and not quiet:
-                note(f"{resume}: all {trainer.iteration} iterations are done already")
-        else:
-            trainer = Trainer.create(config, folder)
+        trainer = Trainer.create(config, folder) if resume is None else Trainer.resume(folder)
+        if trainer.done and not quiet:
+            note(f"{folder}: all {trainer.iteration} iterations are done already")
         try:
             _run(trainer, quiet)
         finally:
@@ -109,8 +103,11 @@ def train(
     _tell(trainer, as_json)
 
 
-def need_rl() -> None:
+def need_rl(command: str) -> None:
     """Refuses where the libraries for learning are missing.
+
+    Args:
+        command: Which needs them.
 
     Raises:
         HanseError: it says how to install them.
@@ -118,7 +115,7 @@ def need_rl() -> None:
     for name in ("torch", "gymnasium", "safetensors", "tensorboardX", "dm_tree"):
         module = "tree" if name == "dm_tree" else name
         if find_spec(module) is None:
-            raise HanseError(f"train: needs {name}: make rl, or pip install 'hanse[rl]'")
+            raise HanseError(f"{command}: needs {name}: make rl, or pip install 'hanse[rl]'")
 
 
 def _config(file: Path | None, iterations: int | None, seed: int | None) -> TrainingConfig:

@@ -26,7 +26,7 @@ from services.config.economy import (
 from services.config.problems import explain, fault, unknown
 from services.config.talking import InjectionConfig, TalkConfig
 from services.config.watching import ContainmentConfig, InterventionConfig, MonitorConfig
-from services.strategy_lines import POLICY
+from services.strategy_lines import policy_folder
 
 FORMAT = 1
 RuleSet = Literal["hanse", "coffeebench"]
@@ -73,8 +73,8 @@ def _check_name(name: str) -> str:
 
 
 def _check_strategy(strategy: str) -> str:
-    if strategy.startswith(POLICY):
-        if strategy == POLICY:
+    if (folder := policy_folder(strategy)) is not None:
+        if not folder:
             raise fault('names no policy; write "policy:FOLDER" with a folder of hanse train')
         return strategy
     if strategy in STRATEGIES or _CLASS.fullmatch(strategy):
@@ -197,7 +197,7 @@ class GenerateConfig(_Model):
             )
         if self.strategy == "human":
             raise fault('strategy = "human" is for single firms; name them in [[firms]]')
-        if self.strategy.startswith(POLICY):
+        if policy_folder(self.strategy) is not None:
             raise fault("a policy is for firms of one role; name them in [[firms]]")
         return self
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from services.config.models import FORMAT, RunConfig
 from services.errors import HanseError
-from services.strategy_lines import POLICY
+from services.strategy_lines import POLICY, policy_folder
 
 
 def standard() -> RunConfig:
@@ -100,12 +100,11 @@ def with_whole_paths(
 
     def whole(table: Any, key: str = "strategy") -> Any:
         name = table.get(key) if isinstance(table, dict) else None
-        if isinstance(name, str) and name.startswith(POLICY) and name != POLICY:
-            return {**table, key: f"{POLICY}{(folder / name.removeprefix(POLICY)).as_posix()}"}
-        if not isinstance(name, str) or not re.fullmatch(r".+\.py:\w+", name):
+        if not isinstance(name, str):
             return table
-        file, _, class_name = name.rpartition(":")
-        return {**table, key: f"{(folder / file).as_posix()}:{class_name}"}
+        if key == "strategy":
+            return {**table, key: whole_strategy(name, folder)}
+        return {**table, key: _whole_class(name, folder)}
 
     changed = dict(values)
     if isinstance(changed.get("firms"), list):
@@ -121,6 +120,21 @@ def with_whole_paths(
             "calibration": _calibration(monitor["calibration"], folder, check_calibration),
         }
     return changed
+
+
+def whole_strategy(strategy: str, folder: Path) -> str:
+    """A strategy, whose file or folder (if it names one) is meant relative to a folder."""
+    policy = policy_folder(strategy)
+    if policy:
+        return f"{POLICY}{(folder / policy).as_posix()}"
+    return _whole_class(strategy, folder)
+
+
+def _whole_class(name: str, folder: Path) -> str:
+    if not re.fullmatch(r".+\.py:\w+", name):
+        return name
+    file, _, class_name = name.rpartition(":")
+    return f"{(folder / file).as_posix()}:{class_name}"
 
 
 def _calibration(name: str, folder: Path, check: CalibrationCheck | None) -> Any:

@@ -18,10 +18,11 @@ import torch
 from actors.league import League
 from policies.training.acting import LeversPolicy
 from policies.training.artefact import read_manifest
+from policies.training.checkpoint import read_checkpoint
 from policies.training.episodes import make_environment, play
 from policies.training.folder import CHECKPOINT, POLICY, PROGRESS, lock
 from policies.training.settings import TrainingConfig
-from policies.training.trainer import Trainer, read_checkpoint
+from policies.training.trainer import Trainer
 from services.config import RunConfig, load, standard
 from services.errors import HanseError
 from tests.actors.ray_session import ray_session
