@@ -33,9 +33,11 @@ run: $(STAMP) ## Run an economy (ARGS="..." is passed on to `hanse run`)
 
 test: export RAY_USAGE_STATS_ENABLED = 0
 test: export RAY_AUTH_MODE = disabled
+# A process of tests for each processor; none of them needs several for its arithmetic.
+test: export OMP_NUM_THREADS = 1
 test: lint ## Lint, check the format and the types, run the tests
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 # On Linux the usual index serves a build of torch with several gigabytes of CUDA libraries beside
 # it, of no use to models of this size. So pip is asked first what it would take.

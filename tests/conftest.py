@@ -1,4 +1,4 @@
-"""How hypothesis looks for counterexamples.
+"""How hypothesis looks for counterexamples, and which tests share a process.
 
 By default the examples are the same in every run, so that a red test stays red until it is mended.
 ``HYPOTHESIS_PROFILE=search`` looks further and somewhere else each time, and makes what it finds as
@@ -7,6 +7,7 @@ small as it can, which takes minutes when the example is a whole little world.
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 _COMMON = settings(
@@ -27,3 +28,15 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Says which tests have to share a process where several are used (``pytest -n``).
+
+    The tests of a module stay together, for what its fixtures have made. Those with Ray all do: some
+    of them count the processes that are left, or what listens.
+    """
+    on_ray = {item.path for item in items if item.get_closest_marker("ray")}
+    for item in items:
+        group = "ray" if item.path in on_ray else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
