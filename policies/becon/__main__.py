@@ -15,13 +15,18 @@ from rich.console import Console
 
 from policies.becon.external import MISSING, morl_baselines_is_there, run_envelope
 from policies.becon.study import level_one_table, level_two_table
+from policies.becon.study.kept import kept
 from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_one
-from policies.becon.study.level_two import run_level_two
+from policies.becon.study.level_two import HELD_BACK, run_level_two
 from policies.becon.study.ppo import PPOSettings
+from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING
 from policies.becon.variants import VARIANTS
 from policies.environments.tradeoff_desk import DRIFTS, DeskSettings
+from services.cli.seeds import parse_seeds
+from services.errors import HanseError
 
 QUICK_ITERATIONS = 30
+TRAINED = ",".join(name for name in VARIANTS if name not in HELD_BACK)
 Done = TypeVar("Done")
 progress = Console(stderr=True)
 
@@ -29,23 +34,30 @@ progress = Console(stderr=True)
 def main(
     level: Annotated[int, typer.Option(min=1, max=2, help="1: deals computed; 2: learned.")] = 1,
     quick: Annotated[bool, typer.Option(help="Seed 0 only, and smaller.")] = False,
-    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
+    seeds: Annotated[
+        str, typer.Option(metavar="N-M", help="Others than those laid down, such as 0-2.")
+    ] = "",
     tables: Annotated[int, typer.Option(help="Level 1: seed of what the desk pays.")] = 0,
     drift: Annotated[
         str, typer.Option(help="Level 1: jumps, slow, context or adversarial.")
     ] = "jumps",
-    variants: Annotated[str, typer.Option(help="Level 2: which, separated by commas.")] = ",".join(
-        VARIANTS
-    ),
+    variants: Annotated[str, typer.Option(help="Level 2: which, separated by commas.")] = TRAINED,
     iterations: Annotated[int, typer.Option(min=1, help="Level 2: of 4096 steps.")] = 80,
     rllib: Annotated[
         bool, typer.Option("--rllib", help="Level 2: train through RLlib, six times slower.")
     ] = False,
     processes: Annotated[int, typer.Option(min=1, help="How many trainings at once.")] = 1,
+    keep: Annotated[
+        Path | None, typer.Option(help="Level 2: folder of finished trainings, not run again.")
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
 ) -> None:
-    """Shows what BECON is worth beside the note's figures; ends with 1 if a demand is missed."""
-    numbers = list(range(1 if quick else seeds))
+    """Shows what BECON is worth beside the note's figures; ends with 1 if a demand is missed.
+
+    Seeds and demands were laid down beforehand: `policies/becon/study/seeds.py` and `demands`.
+    """
+    laid_down = TUNING[:1] if quick else LEVEL_ONE if level == 1 else LEVEL_TWO
+    numbers = _numbers(seeds) if seeds else list(laid_down)
     if level == 1:
         if drift not in DRIFTS:
             progress.print(f"--drift: there is no {drift!r}; allowed: {', '.join(DRIFTS)}")
@@ -60,7 +72,7 @@ def main(
                 progress.print(f"--variants: there is no {name!r}; allowed: {', '.join(VARIANTS)}")
                 raise typer.Exit(2)
         length = min(iterations, QUICK_ITERATIONS) if quick else iterations
-        passed = _level_two(names, numbers, length, processes, json, rllib)
+        passed = _level_two(names, numbers, length, processes, keep, json, rllib)
     raise typer.Exit(0 if passed else 1)
 
 
@@ -83,6 +95,7 @@ def _level_two(
     seeds: list[int],
     iterations: int,
     processes: int,
+    keep: Path | None,
     json: Path | None,
     rllib: bool,
 ) -> bool:
@@ -91,8 +104,14 @@ def _level_two(
     run = run_level_two
     if rllib:
         from policies.becon.study.on_rllib import run_on_rllib as run
-    jobs = [partial(run, name, seed, settings) for name, seed in cases]
-    studies = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    jobs = [
+        partial(kept, keep and keep / f"{name}-{seed}.json", run, name, seed, settings)
+        for name, seed in cases
+    ]
+    done = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
+    studies = [study for judged in done for study in judged]
     table = level_two_table.Table.of(studies, iterations)
     _write(json, table.model_dump_json(indent=2))
     console = Console()
@@ -121,6 +140,14 @@ def _all(jobs: Sequence[Callable[[], Done]], names: Sequence[str], processes: in
             done.append(future.result())
             progress.print(f"{len(done)} of {len(jobs)}: {name}")
     return done
+
+
+def _numbers(seeds: str) -> list[int]:
+    try:
+        return parse_seeds(seeds)
+    except HanseError as error:
+        progress.print(str(error))
+        raise typer.Exit(2) from None
 
 
 def _write(json: Path | None, text: str) -> None:

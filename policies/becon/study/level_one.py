@@ -25,15 +25,12 @@ from policies.becon.estimator import Estimator, EstimatorForm
 from policies.becon.gates import Evidence, Gates, fit_gates
 from policies.becon.line_error import fit_line_error
 from policies.becon.study.desk_watch import Watch, desk_layout
+from policies.becon.study.holding_back import KAPPA, noted_variance
 from policies.environments.tradeoff_desk import CORRUPTIONS, Corruption, DeskSettings, Drift
 
 Method = Literal["oracle", "exposed", "filter", "history", "becon", "becon_note", "becon_safe"]
 """`becon_note` holds back kappa deviations of the belief, `becon_safe` of the fused context."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
-KAPPA: Final = 0.35
-"""Of `becon_note` and `becon_safe`."""
-
-
 LATE: Final = "late"
 LINES: Final[Mapping[str, Corruption]] = MappingProxyType(
     {**CORRUPTIONS, LATE: Corruption(0.05, 12, 0.0, 0.0)}
@@ -308,11 +305,11 @@ def _asked(
         history, state = estimator.encode(seen.unsqueeze(1), state)
         estimate = estimator.estimate(seen, history[:, 0])
         context = estimator.context(seen, estimate)
-    stated = context.gates**2 * (context.epistemic + context.aleatoric)
+    noted = noted_variance(context)[:, 1]
     made = {
         "belief": torch.cat([estimate.mean_preference, estimate.mean_budget[:, None]], dim=1),
         "fused": context.plain(),
-        "becon_note budget": conservative_budget(context.budget, stated[:, 1], KAPPA),
+        "becon_note budget": conservative_budget(context.budget, noted, KAPPA),
         "becon_safe budget": conservative_budget(context.budget, context.variance[:, 1], KAPPA),
         "gates": context.gates,
         "epistemic": context.epistemic,

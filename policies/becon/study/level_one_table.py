@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from policies.acceptance import (
+    Check,
+    Figure,
+    at_least,
+    at_most,
+    checks_table,
+    difference,
+    mean,
+    ratio,
+    saved,
+)
 from policies.becon.metrics import standard_error
 from policies.becon.study.level_one import LATE, LINES, METHODS, LevelOne, Method, Regime
+from policies.becon.study.seeds import described
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
 if TYPE_CHECKING:
@@ -58,6 +70,10 @@ NOTE_ERRORS: Final[Mapping[str, Mapping[str, float]]] = {
     "no_feedback": {"becon": 0.030, "exposed": 0.031},
 }
 """Squared error of w that the note measured."""
+HOLDING_BACK: Final[Mapping[Method, str]] = {
+    "becon_note": "the note's kappa",
+    "becon_safe": "our kappa",
+}
 NOTE_GATES: Final = {"clean": 0.03, "moderate": 0.65, "severe": 0.89, "no_feedback": 0.10}
 
 
@@ -114,17 +130,6 @@ class GateRow(_Record):
     """The note's mean gate of w."""
 
 
-class Check(_Record):
-    """One demand, and whether it is met."""
-
-    name: str
-    value: float
-    demand: str
-    passed: bool
-    counts: bool = True
-    """False: shown for comparison with the note only."""
-
-
 class Table(_Record):
     """The whole of level 1."""
 
@@ -139,8 +144,8 @@ class Table(_Record):
 
     @property
     def passed(self) -> bool:
-        """Whether every demand that counts is met."""
-        return all(check.passed for check in self.checks if check.counts)
+        """Whether every demand is met."""
+        return all(check.passed for check in self.checks)
 
     @classmethod
     def of(cls, studies: Sequence[LevelOne], *, quick: bool = False) -> Table:
@@ -165,7 +170,7 @@ class Table(_Record):
         """For a terminal."""
         from rich.table import Table as RichTable
 
-        seeds = ", ".join(map(str, self.seeds))
+        seeds = described(self.seeds)
         main = RichTable(title=f"Safe regret (violations %), seeds {seeds}; note: seed 0")
         main.add_column("method")
         for head in (*CORRUPTIONS, "mean"):
@@ -173,11 +178,11 @@ class Table(_Record):
         for method in METHODS:
             mine = [row for row in self.rows if row.method == method]
             ours = [row for row in mine if row.regime in CORRUPTIONS]
-            mean = f"{np.mean([row.safe_regret.mean for row in ours]):.3f}"
+            overall = f"{np.mean([row.safe_regret.mean for row in ours]):.3f}"
             main.add_row(
                 method,
                 *(cell(row.safe_regret.mean, row.violation.mean) for row in ours),
-                mean,
+                overall,
             )
             if len(self.seeds) > 1:
                 main.add_row("  ± s.e.", *(_error(row) for row in ours), style="dim")
@@ -226,63 +231,49 @@ class Table(_Record):
         return main, more, errors, gates, checks_table(self.checks)
 
 
-def checks_table(checks: Sequence[Check]) -> RichTable:
-    """Demands as met or missed, for a terminal."""
-    from rich.table import Table as RichTable
-
-    table = RichTable(title="Acceptance")
-    for head in ("demand", "asked", "value", ""):
-        table.add_column(head, justify="right" if head in ("asked", "value") else "left")
-    for check in checks:
-        verdict = "met" if check.passed else "MISSED"
-        if not check.counts:
-            verdict = f"({verdict})"
-        table.add_row(check.name, check.demand, f"{check.value:.3f}", verdict)
-    return table
-
-
 def demands(studies: Sequence[LevelOne]) -> tuple[Check, ...]:
-    """Acceptance (a) to (e) of the note, section 7, on means over seeds.
+    """Acceptance (a) to (e) of the note, section 7, on means over seeds; all of them count.
 
-    Of the two ways to hold back, the note's (`becon_note`) is shown, ours (`becon_safe`) counts.
+    Laid down before `seeds.LEVEL_ONE` were run. The better one of exposed and history, in (a) and
+    (b), is the one whose mean over seeds is the smaller. (d) is asked of both ways to hold back:
+    of the note's (`becon_note`, for what belief does not know) and of ours (`becon_safe`, for the
+    descriptor's error, too). (e) is asked of every seed.
     """
 
-    def regret(method: Method, regime: str | None = None) -> float:
-        regimes = [regime] if regime else list(CORRUPTIONS)
-        cells = [each.regimes[name].cells[method] for each in studies for name in regimes]
-        return float(np.mean([cell.safe_regret for cell in cells]))
+    def regret(method: Method, *regimes: str) -> list[float]:
+        chosen = regimes or tuple(CORRUPTIONS)
+        return [
+            float(np.mean([each.regimes[name].cells[method].safe_regret for name in chosen]))
+            for each in studies
+        ]
 
-    def violation(method: Method, regime: str) -> float:
-        return float(np.mean([each.regimes[regime].cells[method].violation for each in studies]))
+    def violation(method: Method, regime: str) -> list[float]:
+        return [each.regimes[regime].cells[method].violation for each in studies]
 
-    def gate(regime: str) -> float:
-        return float(np.mean([each.regimes[regime].gate_w for each in studies]))
+    def gate(regime: str) -> Figure:
+        return mean([each.regimes[regime].gate_w for each in studies])
 
-    least = min(regret("exposed"), regret("history"))
-    checks = [_most("(a) BECON / better of exposed, history", regret("becon") / least, 0.80)]
+    def better(*regimes: str) -> list[float]:
+        return min(regret("exposed", *regimes), regret("history", *regimes), key=np.mean)
+
+    overall = ratio(regret("becon"), better())
+    checks = [at_most("(a) BECON / better of exposed, history", overall, 0.80)]
     for regime in CORRUPTIONS:
-        other = min(regret("exposed", regime), regret("history", regime))
-        checks.append(
-            _most(f"(b) {regime}: BECON - better one", regret("becon", regime) - other, 0.015)
-        )
+        worse = difference(regret("becon", regime), better(regime))
+        checks.append(at_most(f"(b) {regime}: BECON - better one", worse, 0.015))
     checks += [
-        _most("(c) g_w clean", gate("clean"), 0.15),
-        _most("(c) g_w no feedback", gate("no_feedback"), 0.25),
-        _least("(c) g_w severe", gate("severe"), 0.7),
+        at_most("(c) g_w clean", gate("clean"), 0.15),
+        at_most("(c) g_w no feedback", gate("no_feedback"), 0.25),
+        at_least("(c) g_w severe", gate("severe"), 0.7),
     ]
-    held_back: tuple[Method, ...] = ("becon_note", "becon_safe")
-    for method in held_back:
+    for method, whose in HOLDING_BACK.items():
         for regime in ("moderate", "severe"):
-            cut = 1.0 - violation(method, regime) / violation("becon", regime)
-            extra = regret(method, regime) - regret("becon", regime)
-            both = (
-                _least(f"(d) {regime}: violations cut by {method}", cut, 0.30),
-                _most(f"(d) {regime}: what that costs", extra, 0.03),
-            )
-            counts = method == "becon_safe"
-            checks += [each.model_copy(update={"counts": counts}) for each in both]
+            cut = saved(violation(method, regime), violation("becon", regime))
+            extra = difference(regret(method, regime), regret("becon", regime))
+            checks.append(at_least(f"(d) {regime}: violations cut by {whose}", cut, 0.30))
+            checks.append(at_most(f"(d) {regime}: what that costs", extra, 0.03))
     rises = max(each.gate_rises for each in studies)
-    checks.append(_most("(e) steps where disagreement opens a gate", rises, 0.0))
+    checks.append(at_most("(e) steps where disagreement opens a gate", float(rises), 0.0))
     return tuple(checks)
 
 
@@ -321,14 +312,6 @@ def _gate_row(studies: Sequence[LevelOne], regime: str) -> GateRow:
 
 def _regime(study: LevelOne, regime: str) -> Regime:
     return study.late if regime == LATE else study.regimes[regime]
-
-
-def _least(name: str, value: float, least: float) -> Check:
-    return Check(name=name, value=value, demand=f">= {least}", passed=value >= least)
-
-
-def _most(name: str, value: float, most: float) -> Check:
-    return Check(name=name, value=value, demand=f"<= {most}", passed=value <= most)
 
 
 def _error(row: Row) -> str:

@@ -8,18 +8,27 @@ events, with all corruption levels mixed, and is then judged in each regime by i
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from policies.becon import metrics
+from policies.becon.estimator import Estimator
 from policies.becon.network import Acted, Agent
+from policies.becon.study.holding_back import as_noted, as_ours
 from policies.becon.study.planner import oracle_utility
 from policies.becon.study.ppo import PPOSettings, Progress, Rollout, desks_of, roll_out, train
 from policies.becon.variants import VARIANTS, Variant
 from policies.environments.tradeoff_desk import CORRUPTIONS, Desks
 
+HELD_BACK: Final[Mapping[str, Callable[[Estimator], Estimator]]] = {
+    "becon_note": as_noted,
+    "becon_safe": as_ours,
+}
+"""Rows that are `becon` with another estimator in acting."""
 EPISODES = 96
 """Judged per regime."""
 SWEEP_DIVISIONS = 5
@@ -69,23 +78,33 @@ class LevelTwo:
         return float(np.mean([each.safe_regret for each in self.regimes.values()]))
 
 
-def run_level_two(name: str, seed: int, settings: PPOSettings | None = None) -> LevelTwo:
-    """Trains and judges a variant of `VARIANTS`; a function of the seed."""
+def run_level_two(
+    name: str, seed: int, settings: PPOSettings | None = None
+) -> tuple[LevelTwo, ...]:
+    """Trains a variant of `VARIANTS` and judges it; a function of the seed.
+
+    Returns:
+        One study; of `becon` also those of `HELD_BACK`, which are the same training.
+    """
     settings = settings or PPOSettings()
-    variant = VARIANTS[name]
-    agent, progress = train(variant, seed, settings)
+    agent, progress = train(VARIANTS[name], seed, settings)
     return judge_all(agent, name, seed, settings, progress)
 
 
 def judge_all(
     agent: Agent, name: str, seed: int, settings: PPOSettings, progress: Progress
-) -> LevelTwo:
+) -> tuple[LevelTwo, ...]:
     """Judges a trained agent in every regime, and by a sweep over preferences."""
-    variant = VARIANTS[name]
-    agent.estimator.hold_back(variant.kappa)
-    regimes = {regime: judge(agent, variant, regime, seed, settings) for regime in CORRUPTIONS}
-    volume, feasible = sweep(agent, variant, seed, settings)
-    return LevelTwo(name, seed, regimes, volume, feasible, progress.seconds)
+    variant, studies = VARIANTS[name], []
+    for row in (name, *(HELD_BACK if name == "becon" else ())):
+        acting = agent
+        if row in HELD_BACK:
+            acting = deepcopy(agent)
+            acting.estimator = HELD_BACK[row](agent.estimator)
+        regimes = {regime: judge(acting, variant, regime, seed, settings) for regime in CORRUPTIONS}
+        volume, feasible = sweep(acting, variant, seed, settings)
+        studies.append(LevelTwo(row, seed, regimes, volume, feasible, progress.seconds))
+    return tuple(studies)
 
 
 def judge(agent: Agent, variant: Variant, regime: str, seed: int, settings: PPOSettings) -> Judged:

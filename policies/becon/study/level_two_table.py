@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from policies.becon.study.level_one_table import Check, Spread, cell, checks_table
-from policies.becon.study.level_two import LevelTwo
+from policies.acceptance import Check, at_most, checks_table, ratio
+from policies.becon.study.level_one_table import Spread, cell
+from policies.becon.study.level_two import HELD_BACK, LevelTwo
+from policies.becon.study.seeds import described
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
+
+OURS: Final = {
+    "becon": "without kappa",
+    "becon_note": "the note's kappa",
+    "becon_safe": "our kappa",
+}
 
 
 class _Record(BaseModel):
@@ -64,8 +72,8 @@ class Table(_Record):
 
     @property
     def passed(self) -> bool:
-        """Whether every demand that counts is met."""
-        return all(check.passed for check in self.checks if check.counts)
+        """Whether every demand is met."""
+        return all(check.passed for check in self.checks)
 
     @classmethod
     def of(cls, studies: Sequence[LevelTwo], iterations: int) -> Table:
@@ -88,14 +96,15 @@ class Table(_Record):
 
     @property
     def cpu_minutes(self) -> float:
-        """Of all trainings together."""
-        return sum(each.train_seconds.mean for each in self.sweeps) * len(self.seeds) / 60
+        """Of all trainings together; variants of one training count once."""
+        trained = [each for each in self.sweeps if each.variant not in HELD_BACK]
+        return sum(each.train_seconds.mean for each in trained) * len(self.seeds) / 60
 
     def rich(self) -> tuple[RichTable, ...]:
         """For a terminal."""
         from rich.table import Table as RichTable
 
-        seeds = ", ".join(map(str, self.seeds))
+        seeds = described(self.seeds)
         title = f"Safe regret (violations %), {self.iterations} iterations, seeds {seeds}"
         main = RichTable(title=title)
         main.add_column("variant")
@@ -140,35 +149,35 @@ class Table(_Record):
 
 
 def demands(studies: Sequence[LevelTwo]) -> tuple[Check, ...]:
-    """The note's acceptance of level 2, for what was run of BECON without and with kappa.
+    """The note's acceptance of level 2 (section 7), under severe corruption; every line counts.
 
-    Kappa is part of the note's architecture (section 3.7), so BECON with it is what counts where it
-    was run. Without it, agents that are all trained to one tolerated excess turn better knowledge
-    of the task into utility and not into fewer violations.
+    Laid down before `seeds.LEVEL_TWO` were run: safe regret is at most 0.85 and violations are at
+    most 0.80 of those of `exposed`, of the means over seeds. The note does not say whether its
+    BECON holds back, so both are asked of BECON without kappa (`becon`), with the note's kappa
+    (`becon_note`) and with ours (`becon_safe`), all three from one training: six lines.
     """
 
-    def mean(variant: str, figure: str) -> float:
-        chosen = [each.regimes["severe"] for each in studies if each.variant == variant]
-        return float(np.mean([getattr(each, figure) for each in chosen]))
+    def severe(variant: str, figure: str) -> list[float]:
+        chosen = sorted((each for each in studies if each.variant == variant), key=_seed)
+        return [getattr(each.regimes["severe"], figure) for each in chosen]
 
     there = {each.variant for each in studies}
     if "exposed" not in there:
         return ()
-    ours = [name for name in ("becon", "becon_safe") if name in there]
-    made = []
-    for variant in ours:
-        for figure, most in (("safe_regret", 0.85), ("violation", 0.80)):
-            ratio = mean(variant, figure) / mean("exposed", figure)
-            made.append(
-                Check(
-                    name=f"severe: {figure.replace('_', ' ')}, {variant} / exposed",
-                    value=ratio,
-                    demand=f"<= {most:.2f}",
-                    passed=ratio <= most,
-                    counts=variant == ours[-1],
-                )
-            )
-    return tuple(made)
+    return tuple(
+        at_most(
+            f"severe: {figure.replace('_', ' ')}, {whose} / exposed",
+            ratio(severe(variant, figure), severe("exposed", figure)),
+            most,
+        )
+        for variant, whose in OURS.items()
+        if variant in there
+        for figure, most in (("safe_regret", 0.85), ("violation", 0.80))
+    )
+
+
+def _seed(study: LevelTwo) -> int:
+    return study.seed
 
 
 def _row(studies: Sequence[LevelTwo], variant: str, regime: str) -> Row:

@@ -22,7 +22,7 @@ from policies.environments.desk_env import TradeoffDeskEnv
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
 
-def run_on_rllib(name: str, seed: int, settings: PPOSettings | None = None) -> LevelTwo:
+def run_on_rllib(name: str, seed: int, settings: PPOSettings | None = None) -> tuple[LevelTwo, ...]:
     """Trains a variant with RLlib's PPO, in this process, and judges it as `run_level_two` does."""
     settings = settings or PPOSettings()
     variant = VARIANTS[name]
