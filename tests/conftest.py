@@ -33,8 +33,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Says which tests have to share a process where several are used (``pytest -n``).
 
-    The tests of a module stay together, for what its fixtures have made. Those with Ray all do: some
-    of them count the processes that are left, or what listens.
+    The tests of a module stay together, for what its fixtures have made. Those with Ray all do:
+    some of them count the processes that are left, or what listens.
     """
     on_ray = {item.path for item in items if item.get_closest_marker("ray")}
     for item in items:
