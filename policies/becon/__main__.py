@@ -15,13 +15,13 @@ from rich.console import Console
 
 from policies.becon.external import MISSING, morl_baselines_is_there, run_envelope
 from policies.becon.study import level_one_table, level_two_table
-from policies.becon.study.kept import kept
 from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_one
-from policies.becon.study.level_two import HELD_BACK, run_level_two
+from policies.becon.study.level_two import HELD_BACK, LevelTwo, run_level_two
 from policies.becon.study.ppo import PPOSettings
 from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING
 from policies.becon.variants import VARIANTS
 from policies.environments.tradeoff_desk import DRIFTS, DeskSettings
+from policies.kept import kept
 from services.cli.seeds import parse_seeds
 from services.errors import HanseError
 
@@ -104,10 +104,14 @@ def _level_two(
     run = run_level_two
     if rllib:
         from policies.becon.study.on_rllib import run_on_rllib as run
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
     jobs = [
-        partial(kept, keep and keep / f"{name}-{seed}.json", run, name, seed, settings)
+        partial(
+            kept,
+            keep and keep / f"{name}-{seed}.json",
+            tuple[LevelTwo, ...],
+            (settings, rllib),
+            partial(run, name, seed, settings),
+        )
         for name, seed in cases
     ]
     done = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
