@@ -19,7 +19,7 @@ from actors.strategies import Strategy, find_strategy, make_strategy
 from actors.strategies.informed import Informed
 from actors.talkers import Edge, Talkers, possibility_edges
 from policies.base_stock import BaseStock
-from services.config import FirmConfig, RunConfig
+from services.config import ControllerConfig, FirmConfig, RunConfig
 from services.economy.setup import TownSetup, firm_setup
 from services.errors import HanseError
 from services.strategy_lines import is_own
@@ -214,10 +214,7 @@ class Cast:
                 return Router(name, router.rule, router.options.partners, self.exchanges)
         for controller in self.config.controllers:
             if controller.name == name:
-                chosen = {
-                    item: BaseStock(**x.model_dump()) for item, x in controller.options.items()
-                }
-                return Controller(name, chosen or dict(DEFAULT_ORDERS))
+                return self._make_controller(controller)
         return Router(name, exchanges=self.exchanges)
 
     def setup(self, town: str) -> TownSetup:
@@ -318,6 +315,17 @@ class Cast:
     def _talking(self) -> list[str]:
         """Whoever says something, or shows what others have said."""
         return [*(firm.name for firm in self.firms), *self.talkers.names]
+
+    def _make_controller(self, controller: ControllerConfig) -> Agent:
+        if controller.policy is not None:
+            from actors.controlling import from_config  # numpy is for who wants policies
+
+            clients = [f for f in self.firms if f.controller == controller.name]
+            where = f"{self.source}: controllers.{controller.name}.policy"
+            setups = [self.setup(self._town_of[firm.name]) for firm in clients]
+            return from_config(controller, setups, where)
+        chosen = {item: BaseStock(**x.model_dump()) for item, x in controller.options.items()}
+        return Controller(controller.name, chosen or dict(DEFAULT_ORDERS))
 
     def _make_firm(self, firm: FirmConfig) -> Firm:
         return Firm(firm.name, self.exchanges[self._town_of[firm.name]], self._strategy(firm))

@@ -4,10 +4,51 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from pydantic import BaseModel, ConfigDict
+
 from actors.agent import Agent, handles
 from actors.context import Context
 from policies.base_stock import BaseStock
 from services.messages import Channel, Message, Payload
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Told(_Part):
+    """What a firm says it wants, as it arrives: late, off the mark, or right."""
+
+    weights: dict[str, float]
+    """How much each objective counts; they sum to 1."""
+    budget: float
+    """How much money may be bound on a day, as a share of the unit of cost; 0 to 1."""
+
+
+class Yesterday(_Part):
+    """What a firm makes of the day before."""
+
+    reward: dict[str, float]
+    """By objective (:data:`policies.environments.procurement.OBJECTIVES`)."""
+    cost: float
+    """What was bid for green coffee, as a share of the unit of cost."""
+    score: float | None = None
+    """How satisfied it is; ``None``: it does not say."""
+    alarm: bool | None = None
+    """Whether somebody complains of the cost; ``None``: nobody would."""
+
+
+class Standing(_Part):
+    """What a firm with a drifting intent tells besides its stock."""
+
+    stock: dict[str, int]
+    """Kilograms on hand, by item."""
+    sold: dict[str, int]
+    """Kilograms that others took yesterday, by item."""
+    told: Told | None = None
+    """``None``: its word for today is lost."""
+    yesterday: Yesterday | None = None
+    """``None`` on its first day."""
 
 
 class StockReport(Payload):
@@ -18,6 +59,8 @@ class StockReport(Payload):
     firm: str
     position: dict[str, int]
     """Inventory position by item: on hand, under way and on bid, kilograms."""
+    standing: Standing | None = None
+    """What a firm that has been given a drift and a line tells besides."""
 
 
 class PurchaseOrders(Payload):
@@ -28,6 +71,10 @@ class PurchaseOrders(Payload):
     channel: ClassVar[Channel] = "comm"
     kg: dict[str, int]
     """Kilograms to buy today, by item; items that need nothing are left out."""
+    at_most: float | None = None
+    """Dollars that may be bid today; ``None``: any."""
+    first: str | None = None
+    """The item to bid for first, in case the money does not reach; ``None``: the usual order."""
 
 
 class Controller(Agent):

@@ -79,17 +79,62 @@ def describe(layout: ObservationLayout, actions: ActionLayout, rules: Rules) -> 
             "observation": observation_layout.VERSION,
             "levers": action_layout.VERSION,
         },
-        "observation": [_plain(asdict(field)) for field in layout.fields],
+        "observation": [plain(asdict(field)) for field in layout.fields],
         "observation_sha256": layout.sha256,
-        "levers": [_plain(asdict(lever)) for lever in actions.levers],
-        "rules": _plain(asdict(rules)),
+        "levers": [plain(asdict(lever)) for lever in actions.levers],
+        "rules": plain(asdict(rules)),
     }
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """As it comes back from JSON."""
-    plain: dict[str, Any] = json.loads(json.dumps(values))
-    return plain
+    found: dict[str, Any] = json.loads(json.dumps(values))
+    return found
+
+
+def write_weights(folder: Path, weights: Mapping[str, NDArray[Any]]) -> str:
+    """Writes the arrays of a policy into its folder; returns their SHA-256 for the manifest."""
+    from safetensors.numpy import save
+
+    packed = save({name: np.ascontiguousarray(array) for name, array in weights.items()})
+    with whole(folder / WEIGHTS) as target:
+        target.write_bytes(packed)
+    return hashlib.sha256(packed).hexdigest()
+
+
+def read_weights(folder: Path, sha256: str, remedy: str = _REMEDY) -> dict[str, NDArray[Any]]:
+    """The arrays of a policy's folder.
+
+    Args:
+        folder: The policy's.
+        sha256: What their digest must be.
+        remedy: What an error advises.
+
+    Raises:
+        HanseError: they are not there, damaged, or others.
+    """
+    path = folder / WEIGHTS
+    try:
+        packed = path.read_bytes()
+    except OSError as error:
+        raise HanseError(f"{path}: cannot be read: {error.strerror or error}; {remedy}") from None
+    if hashlib.sha256(packed).hexdigest() != sha256:
+        raise HanseError(
+            f"{path}: these are not the weights that {MANIFEST} tells of (their digests differ);"
+            f" restore both, or {remedy}"
+        )
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+    except ImportError:
+        raise HanseError(
+            f"{folder}: a policy needs safetensors: make rl, or pip install 'hanse[rl]'"
+        ) from None
+    try:
+        found: dict[str, NDArray[Any]] = load(packed)
+    except (SafetensorError, ValueError) as error:
+        raise HanseError(f"{path}: is damaged ({error}); {remedy}") from None
+    return found
 
 
 def write(folder: Path, manifest: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> None:
@@ -100,13 +145,8 @@ def write(folder: Path, manifest: Mapping[str, Any], weights: Mapping[str, NDArr
         manifest: The fields of :class:`Manifest` but the digest of the weights.
         weights: ``policy.N.weight`` and ``policy.N.bias`` for each layer, and those of ``value``.
     """
-    from safetensors.numpy import save
-
-    packed = save({name: np.ascontiguousarray(array) for name, array in weights.items()})
-    full = Manifest(**manifest, weights_sha256=hashlib.sha256(packed).hexdigest())
     folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / WEIGHTS) as target:
-        target.write_bytes(packed)
+    full = Manifest(**manifest, weights_sha256=write_weights(folder, weights))
     with whole(folder / MANIFEST) as target:
         target.write_text(full.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
@@ -118,27 +158,7 @@ def read(folder: Path) -> tuple[Manifest, dict[str, NDArray[Any]]]:
         HanseError: it is not there, damaged, or of a newer kind.
     """
     manifest = read_manifest(folder)
-    path = folder / WEIGHTS
-    try:
-        packed = path.read_bytes()
-    except OSError as error:
-        raise HanseError(f"{path}: cannot be read: {error.strerror or error}; {_REMEDY}") from None
-    if hashlib.sha256(packed).hexdigest() != manifest.weights_sha256:
-        raise HanseError(
-            f"{path}: these are not the weights that {MANIFEST} tells of (their digests differ);"
-            f" restore both, or {_REMEDY}"
-        )
-    try:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load
-    except ImportError:
-        raise HanseError(
-            f"{folder}: a policy needs safetensors: make rl, or pip install 'hanse[rl]'"
-        ) from None
-    try:
-        return manifest, load(packed)
-    except (SafetensorError, ValueError) as error:
-        raise HanseError(f"{path}: is damaged ({error}); {_REMEDY}") from None
+    return manifest, read_weights(folder, manifest.weights_sha256)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -181,7 +201,7 @@ def check_fit(
     words = {"observation_sha256": "anchors of prices"}
     for key in ("role", "layouts", "rules", "levers", "observation", "observation_sha256"):
         word = words.get(key, key)
-        found = _difference(there[key], here[key])
+        found = difference(there[key], here[key])
         if found:
             raise HanseError(
                 f"{where}: policy {manifest.name!r} does not fit: {word}{found};"
@@ -189,11 +209,11 @@ def check_fit(
             )
 
 
-def _difference(there: Any, here: Any) -> str:
-    """The first thing in which two values differ; "" if they do not."""
+def difference(there: Any, here: Any) -> str:
+    """The first thing in which two plain values differ, in words; "" if they do not."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in {**there, **here}:
-            found = _difference(there.get(key), here.get(key))
+            found = difference(there.get(key), here.get(key))
             if found:
                 return f": {key}{found}"
         return ""
@@ -201,7 +221,7 @@ def _difference(there: Any, here: Any) -> str:
         for place in range(max(len(there), len(here))):
             one = there[place] if place < len(there) else None
             other = here[place] if place < len(here) else None
-            found = _difference(one, other)
+            found = difference(one, other)
             if found:
                 named = one if isinstance(one, dict) else other
                 name = named.get("name") if isinstance(named, dict) else place

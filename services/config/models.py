@@ -34,6 +34,7 @@ Role = Literal["farmer", "roaster", "retailer"]
 Placement = Literal["auto", "inline", "one", "packed"]
 RouterRule = Literal["direct", "cheapest", "least_loaded"]
 ControllerRule = Literal["base_stock"]
+ControllerSource = Literal["gated", "history", "filter", "exposed"]
 
 RULE_SETS = ("hanse", "coffeebench")
 ROLES = ("farmer", "roaster", "retailer")
@@ -165,8 +166,35 @@ class ControllerConfig(_Model):
     rule: ControllerRule = "base_stock"
     options: dict[str, BaseStockLevels] = Field(default_factory=dict)
     """By item."""
+    policy: str | None = None
+    """A trained policy, as policy:FOLDER; it decides in the place of the rule."""
+    source: ControllerSource | None = None
+    """Where the policy's context comes from: `gated` (belief and word), or, to compare, `history`
+    (the belief alone), `filter` (without networks), `exposed` (the word alone)."""
+    kappa: Annotated[float, Field(ge=0, le=10)] | None = None
+    """How many deviations of the budget the policy holds back; as it was trained for if left
+    out."""
 
     _name = field_validator("name")(_check_name)
+
+    @field_validator("policy")
+    @classmethod
+    def _names_a_folder(cls, policy: str | None) -> str | None:
+        if policy is not None and not policy_folder(policy):
+            raise fault(
+                f'{policy!r} names no policy; write "policy:FOLDER" with a folder of'
+                " python -m policies.becon.procurement --out FOLDER"
+            )
+        return policy
+
+    @model_validator(mode="after")
+    def _decides_in_one_way(self) -> ControllerConfig:
+        if self.policy is not None and self.options:
+            raise fault("a policy has no stock levels; remove options, or policy", key="options")
+        for key in ("source", "kappa"):
+            if self.policy is None and getattr(self, key) is not None:
+                raise fault("is for a policy; name one with policy, or remove it", key=key)
+        return self
 
     @field_validator("options")
     @classmethod

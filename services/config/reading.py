@@ -102,13 +102,15 @@ def with_whole_paths(
         name = table.get(key) if isinstance(table, dict) else None
         if not isinstance(name, str):
             return table
-        if key == "strategy":
+        if key in ("strategy", "policy"):
             return {**table, key: whole_strategy(name, folder)}
         return {**table, key: _whole_class(name, folder)}
 
     changed = dict(values)
     if isinstance(changed.get("firms"), list):
         changed["firms"] = [whole(firm) for firm in changed["firms"]]
+    if isinstance(changed.get("controllers"), list):
+        changed["controllers"] = [whole(one, "policy") for one in changed["controllers"]]
     if isinstance(changed.get("injections"), list):
         changed["injections"] = [whole(one, "kind") for one in changed["injections"]]
     if "generate" in changed:

@@ -84,6 +84,9 @@ role = "retailer"
 # name = "buyer"
 # rule = "base_stock"
 # options = {{ }}
+# policy = "policy:FOLDER"       # in place of the rule: what policies.becon.procurement has learned
+# source = "gated"               # where its context comes from: gated, history, filter, exposed
+# kappa = 0.5                    # deviations of the budget that it holds back; as it was trained
 
 # ---- talk --------------------------------------------------------------------------------------
 # Firms of the strategy "informed" write to each other, to their town's board and forecaster, and
