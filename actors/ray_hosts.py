@@ -8,23 +8,36 @@ the league; packed hosts hand them to each other as object references.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import (
+    ActorUnschedulableError,
+    NodeDiedError,
+    ObjectLostError,
+    RayActorError,
+    RayTaskError,
+)
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host_actor import CONTROL, HostActor
 from actors.local_ray import start_ray
 from actors.lost import HostLost
+from actors.nodes import Node, answering, living_nodes, moved, spread
 from actors.reports import DayApart, DayRecords, Report, Saved
 from services.errors import HanseError
 
 STARTING_SECONDS = 60.0
 """What a host may take for a call beside the time-outs of its agents, e.g. to start."""
+SEARCH_SECONDS = 30.0
+"""For how long a machine is looked for that has taken mail of others with it."""
+_GONE = (RayActorError, ActorUnschedulableError, NodeDiedError, ObjectLostError)
+"""What a call ends with when its host, its host's machine or its mail is gone."""
 
 
 class RayHosts:
@@ -56,7 +69,12 @@ class RayHosts:
         self._epoch = 0
         self._actors: dict[str, Any] = {}
         self._observing: dict[str, Any] = {}
+        self._nodes: dict[str, Node] = {}
+        """The machines by id, if there are several; empty on one alone."""
+        self._where: dict[str, str] = {}
+        """The id of every host's machine."""
         try:
+            self._place()
             for name in self._names:
                 self._actors[name] = self._make(name)
             self._get({n: a.health.remote() for n, a in self._actors.items()})
@@ -131,6 +149,10 @@ class RayHosts:
         for name in names:
             with contextlib.suppress(Exception):
                 ray.kill(self._actors[name])
+        if self._where:
+            living = answering(living_nodes())
+            self._nodes.update({node.id: node for node in living})
+            self._where.update(moved(names, self._where, [node.id for node in living]))
         for name in names:
             self._actors[name] = self._make(name)
         self._get({n: self._actors[n].health.remote() for n in names})
@@ -175,6 +197,14 @@ class RayHosts:
     def _agents_of(self, host: str) -> list[str]:
         return [agent for agent, where in self._layout.items() if where == host]
 
+    def _place(self) -> None:
+        """Deals the hosts out to the machines of a cluster; on one machine Ray decides alone."""
+        nodes = answering(living_nodes())
+        if len(nodes) > 1:
+            own = ray.get_runtime_context().get_node_id()
+            self._nodes = {node.id: node for node in nodes}
+            self._where = spread(self._names, nodes, own)
+
     def _make(self, name: str) -> Any:
         remote = ray.remote(concurrency_groups={CONTROL: 2})(HostActor)
         cast = f"{type(self._cast).__module__}:{type(self._cast).__qualname__}"
@@ -182,8 +212,16 @@ class RayHosts:
         # A name is free again only a moment after its actor has died, so a replacement gets a
         # name of its own.
         actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
+        options: dict[str, Any] = {}
+        log_folder = self._log_folder
+        if self._where:
+            node = self._where[name]
+            # Firmly: a host that Ray puts somewhere else would be where nobody looks for it.
+            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=False)
+            if node != ray.get_runtime_context().get_node_id():
+                log_folder = None  # the run's folder is on the league's machine alone
         return remote.options(
-            name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0
+            name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0, **options
         ).remote(
             name,
             self._config,
@@ -194,7 +232,7 @@ class RayHosts:
             str(Path.cwd()),
             self._trace_key,
             self._run,
-            self._log_folder,
+            log_folder,
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:
@@ -224,15 +262,17 @@ class RayHosts:
         try:
             return dict(zip(calls, ray.get(list(calls.values())), strict=True))
         except RayTaskError as error:
-            # Bad input is told in a line; anything else keeps the traceback from the host.
-            raise error.cause from None if isinstance(error.cause, HanseError) else error
-        except RayActorError:
-            pass
+            if not isinstance(error.cause, _GONE):
+                # Bad input is told in a line; anything else keeps the traceback from the host.
+                raise error.cause from None if isinstance(error.cause, HanseError) else error
+            gone: Exception = error
+        except _GONE as error:
+            gone = error
         lost = []
         for name, call in calls.items():
             try:
                 ray.get(call)
-            except RayActorError as error:
+            except (RayActorError, ActorUnschedulableError) as error:
                 started: Any = getattr(error, "cause", None)
                 if isinstance(getattr(started, "cause", None), HanseError):
                     raise started.cause from None
@@ -240,7 +280,35 @@ class RayHosts:
             except RayTaskError as error:
                 if isinstance(error.cause, HanseError):
                     raise error.cause from None
-        raise HostLost(lost)
+            except _GONE:
+                pass  # only its mail is gone, with another host
+        if self._where:
+            lost = self._with_neighbours(lost)
+        elif not lost:
+            raise gone
+        raise HostLost(lost) from gone
+
+    def _with_neighbours(self, lost: list[str]) -> list[str]:
+        """The lost hosts, and all others on machines that are gone.
+
+        When mail is gone but no host yet, its machine is: Ray's processes there end a little later.
+
+        Raises:
+            HanseError: no machine is gone.
+        """
+        deadline = time.monotonic() + SEARCH_SECONDS
+        while True:
+            used = [self._nodes[node] for node in sorted(set(self._where.values()))]
+            alive = {node.id for node in answering(used)} & {node.id for node in living_nodes()}
+            gone = [name for name in self._names if self._where[name] not in alive]
+            if found := sorted({*lost, *gone}):
+                return found
+            if time.monotonic() > deadline:
+                raise HanseError(
+                    "mail between hosts was lost, though every host lives; is the object store too"
+                    " small (--object-store-memory)? Then: hanse resume"
+                )
+            time.sleep(0.5)
 
     def _await(self, calls: dict[str, Any]) -> None:
         """Waits for the calls; gives up a host whose process an agent does not let go.

@@ -15,6 +15,7 @@ import typer
 from services.cli import (
     bench,
     branch,
+    cluster,
     doctor,
     evaluate,
     export,
@@ -53,6 +54,7 @@ add(app, sweep.sweep, sweep.EXAMPLE)
 add(app, train.train, train.EXAMPLE)
 add(app, evaluate.evaluate, evaluate.EXAMPLE)
 bench.register(app)
+cluster.register(app)
 add(app, runs.runs, runs.EXAMPLE)
 add(app, export.export, export.EXAMPLE)
 add(app, new.new, new.EXAMPLE)

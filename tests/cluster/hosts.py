@@ -1,4 +1,4 @@
-"""Hosts made of namespaces on this machine: each with an address, a file system, an sshd of its own.
+"""Hosts made of namespaces: each with an address, a file system and an sshd of its own.
 
     with Hosts.make() as hosts:
         hosts["h1"].ssh("hostname")

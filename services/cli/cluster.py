@@ -1,0 +1,348 @@
+"""`hanse cluster`: a league on several hosts, over `ray up`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import chdir
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from services.cli.commands import add, help_text
+from services.cli.console import Json, Quiet, Settings, note, say, say_json, say_table, size, typed
+from services.errors import HanseError
+
+if TYPE_CHECKING:
+    from services.cluster.cluster_file import ClusterFile
+    from services.cluster.on_head import Head
+    from services.cluster.ssh import Ssh
+    from services.config import RunConfig
+
+EXAMPLE = """First steps:
+
+  cp deploy/local.yaml hosts.yaml         then name your hosts in it
+
+  hanse cluster up hosts.yaml
+
+  hanse cluster run hosts.yaml coffee.toml
+
+  hanse cluster down hosts.yaml
+"""
+UP_EXAMPLE = """Examples:
+
+  hanse cluster up hosts.yaml
+
+It logs in on every host with the key that the file names, so that this works first:
+ssh -i KEY USER@HOST
+"""
+RUN_EXAMPLE = """Examples:
+
+  hanse cluster run hosts.yaml
+
+  hanse cluster run hosts.yaml coffee.toml --seed 7 --placement packed
+
+The hosts get Hanse from here, and the folder in which it is called, with your strategies.
+
+Without --hosts a packed league has a Ray actor on each host of the cluster.
+"""
+ATTACH_EXAMPLE = """Examples:
+
+  hanse cluster attach hosts.yaml coffee-seed0-001
+"""
+STATUS_EXAMPLE = """Examples:
+
+  hanse cluster status hosts.yaml
+
+  hanse cluster status hosts.yaml --json
+"""
+LOGS_EXAMPLE = """Examples:
+
+  hanse cluster logs hosts.yaml coffee-seed0-001
+"""
+DOWN_EXAMPLE = """Examples:
+
+  hanse cluster down hosts.yaml
+"""
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file (YAML).")]
+Name = Annotated[str, typer.Argument(metavar="RUN", help="A run's name on the cluster.")]
+
+
+def cluster(context: typer.Context) -> None:
+    """Run leagues on several hosts, over `ray up` and ssh, with the result of one machine."""
+    if context.invoked_subcommand is None:
+        text = context.get_help()
+        if text:
+            say(text)
+
+
+def up(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Start a cluster and see that every host has joined.
+
+    Before anything is started, every host is looked at: does it answer and take the key, has it
+    the same Python and packages as the others, room on its disk, a clock that is right? If
+    something is wrong, each fault is said with its host and its remedy, and nothing is left
+    running. A cluster that is up already is left as it is.
+    """
+    from services.cluster.starting import start
+
+    whole, ssh = _open(file)
+    nodes = start(whole, ssh, _teller(quiet))
+    _show_nodes(nodes, as_json)
+    if not as_json:
+        then = typed("hanse", "cluster", "run", file)
+        say(f"{len(nodes['nodes'])} hosts are up; run a league: {then}")
+
+
+def status(file: File, as_json: Json = False) -> None:
+    """Show the hosts of a cluster, what they carry, and the runs on it.
+
+    Exits with 1 if a host of the file is missing.
+    """
+    from services.cluster.on_head import Head
+    from services.cluster.starting import missing
+
+    whole, ssh = _open(file)
+    nodes = Head(whole, ssh).ask("status")
+    absent = missing(whole, nodes)
+    _show_nodes({**nodes, "missing": absent} if as_json else nodes, as_json)
+    if not as_json:
+        for run in nodes["runs"]:
+            say(f"run {run['name']}: {run['state']}")
+        for host in absent:
+            say(f"{host}: is not part of the cluster; when it is well again:"
+                f" {typed('hanse', 'cluster', 'up', file)}")  # fmt: skip
+    if absent:
+        raise typer.Exit(1)
+
+
+def run(
+    file: File,
+    run_file: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN_FILE", help="Run file; without it the standard league."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="One seed, one run, to the byte.")] = None,
+    days: Annotated[int | None, typer.Option(help="How long: 1 to 3660.")] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="one (a Ray actor for each agent), packed (on --hosts).")
+    ] = None,
+    hosts: Annotated[
+        int | None, typer.Option(help="Ray actors that carry the agents when packed: 1 to 64.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The run's folder here (runs/<name>-seed<seed>-<n>)."),
+    ] = None,
+    settings: Settings = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Start it and do not wait; see: attach.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a league on a cluster, watch it from here, and bring its folder back.
+
+    The result is the one that `hanse run` gives, to the byte. The league goes on by itself: when
+    the connection drops it is looked for again, and Ctrl-C leaves the league to itself (`attach`
+    comes back to it). A host that is lost costs the day that was being played, which is played
+    again on the others.
+    """
+    from services.cli.folders import new_folder
+    from services.cluster.on_head import Head
+
+    whole, ssh = _open(file)
+    changes = {"seed": seed, "days": days, "placement": placement, "hosts": hosts}
+    project = _project(run_file)
+    config, needs_files = _configured(run_file, project, changes, settings, len(whole.hosts))
+    from services.cluster.project import project_files
+
+    files = project_files(project) if needs_files else []
+    with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
+        head = Head(whole, ssh)
+        head.ask("status")
+        head.start(folder.name, project, files, config.dump())
+        if detach:
+            note(f"it runs; come back to it with: {_attach(file, folder.name)}")
+            return
+        _stay(head, folder, as_json=as_json, quiet=quiet)
+
+
+def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Come back to a run on a cluster: watch it to its end, and bring its folder to runs/."""
+    from services.cli.folders import RUNS
+    from services.cluster.on_head import Head
+
+    whole, ssh = _open(file)
+    folder = RUNS / name
+    if (folder / "manifest.json").exists():
+        raise HanseError(f"{folder}: this run is here already; look at it: hanse report {folder}")
+    head = Head(whole, ssh)
+    head.exit_code(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    _stay(head, folder, as_json=as_json, quiet=quiet)
+
+
+def logs(file: File, name: Name) -> None:
+    """Print what a run on a cluster has said so far."""
+    from services.cluster.on_head import Head
+
+    whole, ssh = _open(file)
+    head = Head(whole, ssh)
+    head.exit_code(name)
+    say(head.log(name).rstrip("\n"))
+
+
+def down(file: File, quiet: Quiet = False) -> None:
+    """Stop a cluster: no process of Ray or of a league is left on any of its hosts.
+
+    A run that is under way stops with it. Exits with 2 if a host does not answer.
+    """
+    from services.cluster.stopping import stop
+
+    whole, ssh = _open(file)
+    if problems := stop(whole, ssh):
+        raise HanseError(f"{'; '.join(problems)}; the other hosts are stopped")
+    if not quiet:
+        note(f"{len(whole.hosts)} hosts are stopped")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group to the command line."""
+    group = typer.Typer()
+    for function, examples in (
+        (up, UP_EXAMPLE),
+        (status, STATUS_EXAMPLE),
+        (run, RUN_EXAMPLE),
+        (attach, ATTACH_EXAMPLE),
+        (logs, LOGS_EXAMPLE),
+        (down, DOWN_EXAMPLE),
+    ):
+        add(group, function, examples)
+    group.callback(invoke_without_command=True, help=help_text(cluster), epilog=EXAMPLE)(cluster)
+    app.add_typer(group, name="cluster")
+
+
+def _open(file: Path) -> tuple[ClusterFile, Ssh]:
+    from services.cluster import ClusterFile, Ssh
+
+    whole = ClusterFile.read(file)
+    return whole, Ssh(whole.user, whole.key)
+
+
+def _teller(quiet: bool) -> Any:
+    return (lambda line: None) if quiet else note
+
+
+def _attach(file: Path, name: str) -> str:
+    return typed("hanse", "cluster", "attach", file, name)
+
+
+def _project(run_file: Path | None) -> Path:
+    """The folder whose files a run may need: where hanse is called, or where its run file is."""
+    here = Path.cwd()
+    if run_file is None or run_file.resolve().is_relative_to(here):
+        return here
+    return run_file.resolve().parent
+
+
+def _configured(
+    run_file: Path | None,
+    project: Path,
+    changes: dict[str, Any],
+    settings: list[str] | None,
+    nodes: int,
+) -> tuple[RunConfig, bool]:
+    """What is run, checked as `hanse run` checks it, and whether it needs files of the user's."""
+    from services.cli.calibrations import check_calibration
+    from services.cli.session import check_strategies
+    from services.config import apply_settings, load, standard
+
+    shown = "standard league" if run_file is None else str(run_file)
+    where = None if run_file is None else run_file.resolve()
+    # Paths in the run file become relative to the project, as they will be on the hosts.
+    with chdir(project):
+        if where is None:
+            config = standard()
+        else:
+            config = load(where.relative_to(project), check_calibration=check_calibration)
+        if changes["hosts"] is None and "hosts" not in config.model_fields_set:
+            changes = {**changes, "hosts": nodes}
+        config = config.with_overrides(source="command line", **changes)
+        if settings:
+            config = apply_settings(config, settings, check_calibration=check_calibration)
+        checked = check_strategies(config, shown)
+    if checked.played:
+        raise HanseError(f"{shown}: a firm that you play needs this terminal: hanse run")
+    own = [name for name in checked.strategies if ":" in name]
+    for name in own:
+        _check_inside(name, project, shown)
+    return config, bool(own)
+
+
+def _check_inside(strategy: str, project: Path, shown: str) -> None:
+    from services.strategy_lines import policy_folder
+
+    path = policy_folder(strategy) or strategy.rpartition(":")[0]
+    if not path.endswith(".py") and policy_folder(strategy) is None:
+        return  # a module's name
+    if Path(path).is_absolute() or not (project / path).resolve().is_relative_to(project):
+        raise HanseError(
+            f"{shown}: {strategy} lies outside of {project}, which is what the hosts get; call"
+            " hanse in a folder that holds both"
+        )
+
+
+def _stay(head: Head, folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Follows a run to its end, brings its folder here and shows the result."""
+    from services.cli.summary import show_result
+    from services.cluster.following import follow
+    from services.runs import Run
+
+    name = folder.name
+    back = _attach(head.cluster.path, name)
+    try:
+        code = follow(head, name, _shower(quiet), _teller(quiet))
+    except KeyboardInterrupt:
+        note(f"the league goes on; come back to it with: {back}")
+        raise typer.Exit(130) from None
+    if code == -1:
+        said = typed("hanse", "cluster", "logs", head.cluster.path, name)
+        raise HanseError(f"{name}: was ended from outside; what it said: {said}")
+    if code != 0:
+        lines = head.log(name).strip().splitlines()
+        last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
+        raise HanseError(f"{name}: stopped on the cluster: {last}")
+    head.fetch(name, folder)
+    result = Run(folder).result
+    if result is None:
+        raise HanseError(f"{folder}: came back unfinished; once more: {back}")
+    head.forget(name)
+    show_result(result, folder, as_json=as_json)
+
+
+def _shower(quiet: bool) -> Any:
+    def show(chunk: bytes) -> None:
+        if not quiet:
+            sys.stderr.buffer.write(chunk)
+            sys.stderr.buffer.flush()
+
+    return show
+
+
+def _show_nodes(nodes: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        say_json(nodes)
+        return
+    rows = [
+        (
+            node["host"],
+            node["address"],
+            f"{node['processors']:.0f}",
+            size(node["memory"]),
+            ", ".join(node["carries"]) or "-",
+        )
+        for node in nodes["nodes"]
+    ]
+    say_table(["host", "address", ">processors", ">memory", "carries"], rows)

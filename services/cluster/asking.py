@@ -1,0 +1,84 @@
+"""Asking every host of a cluster what it has."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from services.cluster import checks
+from services.cluster.checks import Facts
+from services.cluster.cluster_file import ClusterFile
+from services.cluster.ssh import Ssh
+from services.errors import HanseError
+
+NO_RAY: Final = 41
+"""The exit code of :data:`PYTHON` on a host whose login shell finds no Ray."""
+PYTHON: Final = (
+    f'ray=$(command -v ray) || exit {NO_RAY}; python="$(dirname "$ray")/python";'
+    ' [ -x "$python" ] || python="$(sed -n "1s/^#!//p" "$ray")"; '
+)
+"""Shell lines that set ``$python`` to the Python that `ray` belongs to."""
+
+
+def ask(ssh: Ssh, host: str) -> Facts:
+    """What a host has.
+
+    Raises:
+        HanseError: it does not answer, or has no Ray.
+    """
+    asked = time.time()
+    answer = on_host(ssh, host, "facts")
+    return Facts.parse(answer, asked, time.time())
+
+
+def end_all(ssh: Ssh, host: str) -> list[str]:
+    """Ends all processes of Ray and of leagues on a host; those that are left, ``pid command``.
+
+    Raises:
+        HanseError: it does not answer, or has no Ray.
+    """
+    left: list[str] = on_host(ssh, host, "end")
+    return left
+
+
+def on_host(ssh: Ssh, host: str, action: str) -> Any:
+    """What a host answers to an action of :mod:`services.cluster.on_host`.
+
+    Raises:
+        HanseError: it does not answer, or has no Ray.
+    """
+    script = (Path(__file__).parent / "on_host.py").read_text()
+    done = ssh.run(host, f'{PYTHON} exec "$python" - {action}', given=script)
+    if done.returncode == NO_RAY:
+        raise HanseError(
+            f"{host}: a login shell of {ssh.user} finds no `ray`; pip install -r requirements.lock"
+            " there, and put the folder of `ray` on PATH in ~/.bash_profile"
+        )
+    try:
+        return json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise HanseError(f"{host}: its Python does not run: {last}") from None
+
+
+def ask_all(ssh: Ssh, hosts: Sequence[str]) -> tuple[dict[str, Facts], list[str]]:
+    """What each host has, and what is wrong with those that do not say."""
+    return ssh.on_all(hosts, lambda host: ask(ssh, host))
+
+
+def check(cluster: ClusterFile, ssh: Ssh) -> dict[str, Facts]:
+    """What each host has, if all is as a cluster needs it.
+
+    Raises:
+        HanseError: what has to be mended, on all hosts.
+    """
+    facts, found = ask_all(ssh, cluster.hosts)
+    if not found:
+        found = checks.problems(facts, cluster.head, version("ray"))
+    if found:
+        raise HanseError(f"{cluster.path}: {'; '.join(found)}")
+    return facts

@@ -1,0 +1,85 @@
+"""What a host does for the user's machine: `python - facts` or `python - end`, with this on stdin.
+
+It runs on hosts that have no Hanse, so it imports nothing but the standard library. The answer is
+one line of JSON.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+
+PACKAGES = ("ray", "pydantic", "msgpack", "zstandard", "typer", "rich", "networkx", "numpy",
+            "scipy", "opentelemetry-sdk")  # fmt: skip
+
+
+def facts() -> dict[str, object]:
+    """Python, packages, disk, clock, name, and the processes of Ray and of leagues."""
+    packages = {}
+    for package in PACKAGES:
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            packages[package] = ""
+    name = socket.gethostname()
+    began = time.monotonic()
+    try:
+        socket.gethostbyname(name)
+        resolves = time.monotonic() - began < 2
+    except OSError:
+        resolves = False
+    return {
+        "name": name,
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "packages": packages,
+        "rsync": shutil.which("rsync") is not None,
+        "resolves": resolves,
+        "disk": {
+            place: shutil.disk_usage(place).free for place in (os.path.expanduser("~"), "/tmp")
+        },
+        "clock": time.time(),
+        "processes": processes(),
+    }
+
+
+def processes() -> list[str]:
+    """Ray's processes and those of leagues, of this user, as ``pid command``."""
+    marks = ("/ray/core/src/ray/", "/ray/_private/", "/ray/dashboard/", "/ray/autoscaler/",
+             "services.cli.cluster_head", "/ray_ssh_")  # fmt: skip
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdecimal() or int(entry) == os.getpid():
+            continue
+        try:
+            if os.stat(f"/proc/{entry}").st_uid != os.getuid():
+                continue
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                line = file.read().replace(b"\0", b" ").decode(errors="replace").strip()
+        except OSError:
+            continue  # it has ended meanwhile
+        if line.startswith("ray::") or any(mark in line for mark in marks):
+            found.append(f"{entry} {line}")
+    return found
+
+
+def end(patience: float = 8.0) -> list[str]:
+    """Ends them all, first with a request and then without; those that are left."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + patience
+        while (left := processes()) and time.monotonic() < deadline:
+            for line in left:
+                with suppress(OSError):  # it has ended meanwhile
+                    os.kill(int(line.split()[0]), number)
+            time.sleep(0.3)
+        if not left:
+            return []
+    return left
+
+
+if __name__ == "__main__":
+    print(json.dumps(end() if sys.argv[1:] == ["end"] else facts()))
