@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from services.cli.commands import add, help_text
 from services.cli.console import Json, RunArgument, note, say_json
@@ -32,6 +32,17 @@ EXAMPLE = """Examples, for a run in runs/coffee-seed0-001:
 
   hanse trace RUN why --help                 what a question answers
 """
+
+
+class _Find(TyperCommand):
+    """Its help names all kinds, which are looked up when it is shown: that takes a while."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from services.telemetry.inspection.kinds import grouped
+
+        told = (f"{group}: {', '.join(kinds)}." for group, kinds in grouped().items())
+        self.epilog = FIND_EXAMPLE.format(kinds="\n\n".join(told))
+        super().format_help(ctx, formatter)
 
 
 class _Group(TyperGroup):
@@ -177,9 +188,9 @@ def why(
     payment. Then come the decisions: what the firm had seen and done that day before it decided.
     """
     from services.cli.trace_pages import show_why
-    from services.cli.trace_prose import Prose
-    from services.cli.trace_why import why as of_monitors
+    from services.telemetry.inspection.prose import Prose
     from services.telemetry.inspection.steps import EVERYTHING, Limits
+    from services.telemetry.inspection.watched import why as of_monitors
     from services.telemetry.inspection.why import why as explain
 
     limits = EVERYTHING if everything else Limits()
@@ -215,7 +226,7 @@ def story(
     stands with its reason.
     """
     from services.cli.trace_pages import show_story
-    from services.cli.trace_prose import Prose
+    from services.telemetry.inspection.prose import Prose
     from services.telemetry.inspection.story import story as tell
 
     reader = _reader(context)
@@ -240,28 +251,10 @@ FIND_EXAMPLE = """Examples:
 
 Kinds: message, action, event, span; refused (commands), late (payments
 after their due day, and unpaid invoices past it), trouble (errors, missed
-turns, lost mail, own spans that failed).
+turns, lost mail, own spans that failed); and the names below. A message's
+spans (send, receive, process) are found as message.
 
-Commands: accept_offer, cancel_listing, make_offer, order_abroad,
-pay_invoice, post_listing, produce_item, read_message, reject_offer,
-return_shipment, roast, send_message, set_retail_price, view_consumer_sales,
-view_deals, view_listings, view_market_aggregate, view_messages,
-view_offers, view_payables, view_receivables, view_trial_balance,
-wait_for_next_day, withdraw_offer.
-
-Events: bankruptcy, consumer_sale, day_end, deal, delivery, invoice,
-payment, return, spoilage, trade; agent_error, mail_refused, stray_command,
-stray_trade, turn_missed, undeliverable, unhandled; belief, injection,
-overloaded, recovered; alert, alert_revised, measure, measure_over, order,
-signals, withheld.
-
-Other messages: join, letter, purchase_orders, stock_report, text,
-town_quote, trade_fill, trade_order, trade_refused, turn; board_read,
-board_view, board_write, forecast, forecast_request, market_note,
-status_reply, status_request, withheld; advisory, approval_request,
-cascade_alert, influence_graph, lift, lift_request, quarantine,
-require_approval, throttle, verdict. A message's spans (send, receive,
-process) are found as message.
+{kinds}
 
 Columns for --where: day, minute (of the run), time (09:30), agent, peer,
 kind (message, action, event or span), name (type, command or kind), id,
@@ -297,25 +290,19 @@ def find(
     All conditions must hold. A condition in SQL can only read, and is broken off after ten seconds.
     """
     from services.cli.trace_pages import show_found
-    from services.cli.trace_prose import KINDS, Prose
     from services.telemetry.inspection.find import find as search
+    from services.telemetry.inspection.prose import Prose
 
     reader = _reader(context)
-    try:
-        found = search(
-            reader.run,
-            agent=agent,
-            kind=kind,
-            days=days_of(days),
-            text=text,
-            where=where,
-            limit=limit + 1,
-        )
-    except HanseError as error:
-        # A run in which no operator has ordered anything may hold orders all the same.
-        if kind not in KINDS or not str(error).startswith(f"--kind {kind}: there is no such kind"):
-            raise
-        found = []
+    found = search(
+        reader.run,
+        agent=agent,
+        kind=kind,
+        days=days_of(days),
+        text=text,
+        where=where,
+        limit=limit + 1,
+    )
     more, found = len(found) > limit, found[:limit]
     if as_json:
         say_json([row.document() for row in found])
@@ -348,8 +335,8 @@ def diff(
     The exit code is 0 if the runs are equal and 1 if they are not.
     """
     from services.cli.trace_pages import show_diff
-    from services.cli.trace_prose import Prose
     from services.telemetry.inspection.diff import diff as compare
+    from services.telemetry.inspection.prose import Prose
 
     readers = _reader(context), _reader(context, other)
     found = compare(*readers)
@@ -385,11 +372,11 @@ def register(app: typer.Typer) -> None:
     """Makes `hanse trace` a command of an app."""
     from services.cli import trace_out
 
+    add(trace_app, summary, SUMMARY_EXAMPLE)
+    add(trace_app, why, WHY_EXAMPLE)
+    add(trace_app, story, STORY_EXAMPLE)
+    trace_app.command(cls=_Find, help=help_text(find))(find)
     for function, examples in (
-        (summary, SUMMARY_EXAMPLE),
-        (why, WHY_EXAMPLE),
-        (story, STORY_EXAMPLE),
-        (find, FIND_EXAMPLE),
         (diff, DIFF_EXAMPLE),
         (trace_out.export, trace_out.EXPORT_EXAMPLE),
         (trace_out.view, trace_out.VIEW_EXAMPLE),

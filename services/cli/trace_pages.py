@@ -111,7 +111,7 @@ def show_why(found: Explanation) -> None:
 
 def _titles(kind: str) -> tuple[str, str]:
     """What stands above the order of an explanation, and above its background."""
-    from services.cli.trace_why import TITLES
+    from services.telemetry.inspection.watched import TITLES
 
     order = "Its bids and deals" if kind == "listing" else "From listing to payment"
     background = "What the seller met with before it changed the price"

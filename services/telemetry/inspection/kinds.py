@@ -8,7 +8,7 @@ from typing import Final
 
 from services.errors import HanseError
 from services.runs import Run, database
-from services.telemetry.inspection import words
+from services.telemetry.inspection import prose, words
 
 TROUBLES: Final = (
     *("agent_error", "turn_missed", "mail_refused", "undeliverable", "stray_command"),
@@ -31,6 +31,8 @@ SPANS: Final = {
 }
 """What spans of the log's own rows are called, as kinds."""
 ROWS: Final = ("message", "action", "event", "span")
+_WITHOUT_WORDS: Final = ("influence_graph",)
+"""What is found as it stands in the log."""
 _MOST: Final = 3
 _KNOWN: Final = (
     "SELECT DISTINCT type FROM messages",
@@ -46,9 +48,19 @@ _AGENTS: Final = (
 )
 
 
+def grouped() -> dict[str, list[str]]:
+    """The names that any run may hold as kinds, each group in the order of the alphabet."""
+    groups = {
+        "Commands": words.COMMANDS,
+        "Events": {*words.EVENTS, *TROUBLES, *prose.EVENTS, *_WITHOUT_WORDS} - {*ROWS},
+        "Other messages": {*words.MESSAGES, *prose.MESSAGES},
+    }
+    return {name: sorted(kinds) for name, kinds in groups.items()}
+
+
 def listed() -> list[str]:
-    """The kinds that every run may hold, in the order of the alphabet."""
-    return sorted({*words.COMMANDS, *words.EVENTS, *words.MESSAGES, *TROUBLES})
+    """All of them, in the order of the alphabet."""
+    return sorted({kind for kinds in grouped().values() for kind in kinds})
 
 
 def check_kind(run: Run, kind: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from services.messages import MINUTES_PER_DAY
-from services.telemetry.inspection import words
+from services.telemetry.inspection import lever_words, words
 from services.telemetry.inspection.own import OwnSpan, OwnSpans, own_spans, wake_name
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
@@ -212,7 +212,13 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
     while at is not None and at.id not in seen:
         seen.add(at.id)
         if at is not message:
-            spans = own_spans(reader.identity, reader.day(at.day)).of_messages.get(at.id, ())
+            day = reader.day(at.day)
+            steps += [
+                of_event(event, day)
+                for event in reversed(day.events_because_of(at.id))
+                if event.kind in lever_words.EVENTS
+            ]
+            spans = own_spans(reader.identity, day).of_messages.get(at.id, ())
             steps += [of_span(span) for span in reversed(spans)]
         if not _goes_on(at) or at is message:
             steps.append(of_message(reader.day(at.day), at))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from services.errors import HanseError
-from services.telemetry.inspection import goods, orders, steps, words
+from services.telemetry.inspection import goods, lever_words, orders, steps, words
 from services.telemetry.inspection.fate import refusal_notes
 from services.telemetry.inspection.goods import Evening
 from services.telemetry.inspection.own import OwnSpan, own_spans
@@ -292,8 +292,9 @@ def _happened(
         if not concerns or (own and event.kind in steps.SAID_BY_COMMAND):
             return None
     told = words.event(event.kind, event.subject, facts)
+    own = event.kind in lever_words.EVENTS and event.subject == agent
     id = words.event_id(event.agent, event.ordinal)
-    return Line(event.minute, told, False, False, [id], [])
+    return Line(event.minute, told.removeprefix(f"{agent} ") if own else told, own, False, [id], [])
 
 
 def _may_concern(event: LoggedEvent, agent: str) -> bool:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from services.messages import MINUTES_PER_DAY
+from services.telemetry.inspection.phrases import goods, short, when
 
 Facts = Mapping[str, Any]
 
-_LONGEST: Final = 160
-
 
 def _quoted(body: Facts) -> str:
-    text = " ".join(str(body["text"]).split())
-    if not text:
-        return "nothing"
-    return f"“{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"
+    text = short(body["text"])
+    return f"“{text}”" if text else "nothing"
 
 
 def _insisting(body: Facts) -> str:
@@ -26,12 +22,8 @@ def _insisting(body: Facts) -> str:
         for claim in body.get("claims", ())
         if claim.get("strength", 0) >= 0.3
     }
-    told = ", ".join(f"{_goods(item)} at {factor:.0%}" for item, factor in insisted.items())
+    told = ", ".join(f"{goods(item)} at {factor:.0%}" for item, factor in insisted.items())
     return f" ({told} of the normal price)" if told else ""
-
-
-def _goods(item: object) -> str:
-    return str(item).removesuffix("_kg").replace("_", " ")
 
 
 def _request(sender: str, recipient: str, body: Facts) -> str:
@@ -48,8 +40,7 @@ def _reply(sender: str, recipient: str, body: Facts) -> str:
 
 def _injection(subject: str, body: Facts) -> str:
     names = [f"{role} {body[role]}" for role in ("origin", "bridge", "amplifier") if body.get(role)]
-    day, minute = divmod(int(body["end"]), MINUTES_PER_DAY)
-    until = f"until day {day} {minute // 60:02}:{minute % 60:02}"
+    until = f"until {when(int(body['end']))}"
     what = "attack" if body.get("attack") else "no attack"
     return f"{body['kind']} begins in {body['town']} ({what}; {', '.join(names)}; {until})"
 
@@ -68,7 +59,7 @@ MESSAGES: Final[dict[str, Callable[[str, str, Facts], str]]] = {
 EVENTS: Final[dict[str, Callable[[str, Facts], str]]] = {
     "injection": _injection,
     "belief": lambda s, b: (
-        f"{s} expects {_goods(b['item'])} at {b['factor']:.0%} of the normal price"
+        f"{s} expects {goods(b['item'])} at {b['factor']:.0%} of the normal price"
     ),
     "overloaded": lambda s, b: f"{s} has more to do than it can ({b['load']:.0%})",
     "recovered": lambda s, b: f"{s} can do its work again ({b['load']:.0%})",

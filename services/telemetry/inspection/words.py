@@ -12,52 +12,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from services.economy.refusals import REFUSALS
-from services.messages import MINUTES_PER_DAY
-from services.telemetry.inspection import talk_words
+from services.telemetry.inspection import lever_words, talk_words
+from services.telemetry.inspection.phrases import count as count
+from services.telemetry.inspection.phrases import goods as goods
+from services.telemetry.inspection.phrases import money as money
+from services.telemetry.inspection.phrases import price as price
+from services.telemetry.inspection.phrases import short as short
+from services.telemetry.inspection.phrases import time_of_day as time_of_day
+from services.telemetry.inspection.phrases import when as when
 
 Facts = Mapping[str, Any]
 
 FAILED: Final = ": ERROR"
 """Behind a span that failed."""
-
-_LONGEST: Final = 160
-"""Characters of somebody's text that a line quotes."""
-
-
-def goods(item: object) -> str:
-    """``green_coffee_kg`` as ``green coffee``."""
-    return str(item).removesuffix("_kg").replace("_", " ")
-
-
-def money(amount: float) -> str:
-    """``1,234.50 $``."""
-    return f"{amount:,.2f} $"
-
-
-def price(amount: float) -> str:
-    """``3.88 $/kg``."""
-    return f"{amount:,.2f} $/kg"
-
-
-def time_of_day(minute: int) -> str:
-    """``09:30`` for a minute of the run."""
-    return f"{minute % MINUTES_PER_DAY // 60:02}:{minute % 60:02}"
-
-
-def when(minute: int) -> str:
-    """``day 12 09:30`` for a minute of the run."""
-    return f"day {minute // MINUTES_PER_DAY} {time_of_day(minute)}"
-
-
-def short(text: object, most: int = _LONGEST) -> str:
-    """One line, cut off where it gets long."""
-    line = " ".join(str(text).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """``1 bid``, ``12 bids``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def event_id(agent: str, ordinal: int) -> str:
@@ -304,6 +271,7 @@ def _abroad(subject: str, body: Facts) -> str:
 
 _EVENTS: Final[dict[str, Callable[[str, Facts], str]]] = {
     **talk_words.EVENTS,
+    **lever_words.EVENTS,
     "deal": lambda s, b: (
         f"{b['deal']}: {b['seller']} sells {b['buyer']} {_kilograms(b)} at"
         f" {price(b['unit_price'])} = {money(b['total_price'])}"

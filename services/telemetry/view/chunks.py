@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from services.telemetry.inspection.own import own_spans
+from services.telemetry.inspection.prose import Prose
 from services.telemetry.logged import TraceDay
 from services.telemetry.reader import RecordedSpan, TraceReader
 from services.telemetry.recorded import is_overlay
 from services.telemetry.timings import Timing
 from services.telemetry.view.flags import flag_of_event, flag_of_span
+from services.telemetry.view.sentences import sentences
 
 TICK: Final = 100
 """Nanoseconds in the unit of a day's wall times; a handler takes some dozens of them or more."""
@@ -35,7 +37,8 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
     day of the message that it names, or its id if that was not sent before on this day, or None.
     Wall times are ticks of 100 ns since ``base`` (milliseconds since 1970), None where they are not
     known. A span's ``within`` is the place of the message while which was handled it was begun;
-    rows that only say more of a derived span have no times and are no spans here.
+    rows that only say more of a derived span have no times and are no spans here. ``told`` are the
+    sentences that the page does not make itself.
     """
     found = reader.day(day)
     recorded = [span for span in found.recorded if not is_overlay(span)]
@@ -91,6 +94,7 @@ def day_chunk(reader: TraceReader, day: int) -> dict[str, Any]:
             }
             for span in recorded
         ],
+        "told": sentences(Prose(reader), found),
         "base": None if base is None else base / 1e6,
         "names": list(names.places),
     }

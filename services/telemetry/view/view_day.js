@@ -37,7 +37,7 @@ function messagesOf(chunk) {
       // Causes come before what they bring about, so they are there already.
       source: typeof cause === "number" ? made[cause] : null,
       cause: typeof cause === "number" ? made[cause].id : cause,
-      body: m.body[i], facts: undefined, flag: 0, handled: true,
+      body: m.body[i], facts: undefined, flag: 0, handled: true, prose: chunk.told.messages[i],
       outcome: null, // the event that says what became of a command
       host: timed ? names[t.host[i]] : null,
       arrived: timed ? t.arrived[i] : null, began: timed ? t.began[i] : null, took: timed ? t.took[i] : null,
@@ -59,6 +59,7 @@ function eventsOf(chunk, messages) {
     const event = {
       kind: "event", id: agent + "!" + e.ordinal[i], day: chunk.day, minute, round: e.round[i], agent, type,
       subject: names[e.subject[i]], source, cause: source ? source.id : cause, body: e.body[i], facts: undefined, flag,
+      prose: chunk.told.events[i],
     };
     if (source && type === "action") source.outcome = event;
     return event;

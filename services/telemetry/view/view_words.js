@@ -1,4 +1,5 @@
 // What happened, as a sentence, in the words and the money of the command line (inspection/words.py).
+// What monitors, containment and policies do, and what firms tell each other, comes with the day.
 
 const LONGEST = 160; // characters of somebody's text that a line quotes
 
@@ -217,6 +218,7 @@ function messageWords(item, facts) {
 }
 
 function told(item) {
+  if (item.prose) return item.prose; // it came with the day
   if (item.kind === "wake") return item.agent + " wakes";
   if (item.kind === "span") return spanWords(item);
   return item.kind === "event" ? eventWords(item, factsOf(item)) : messageWords(item, factsOf(item));

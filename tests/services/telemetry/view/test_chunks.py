@@ -5,8 +5,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from services.telemetry.inspection import words
+from services.telemetry.inspection.prose import Prose
 from services.telemetry.reader import TraceReader
 from services.telemetry.view.chunks import day_chunk, packed
+from tests.actors.alarmed import alarmed, alarmist, played
 from tests.services.telemetry.inspection.thoughts import thought
 from tests.services.telemetry.made_runs import HAND_OVER, event, message, written
 from tests.services.telemetry.view.traded import traded
@@ -99,3 +104,26 @@ def test_an_own_span_lies_within_the_handling_in_which_it_began(tmp_path: Path) 
         assert chunk["names"][chunk["messages"]["recipient"][place]] == "bob"
         assert chunk["names"][chunk["messages"]["type"][place]] == "turn"
     assert all(span["within"] is None for span in chunk["spans"] if not span["agent"])
+
+
+def test_what_the_page_has_no_words_for_comes_with_the_day_as_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.watchers.make_monitor", alarmist)
+    reader = TraceReader(played(tmp_path / "run", alarmed(days=3, containment={})))
+    prose, day = Prose(reader), reader.day(2)
+    told = day_chunk(reader, 2)["told"]
+    kinds = set()
+    for place, sent in enumerate(day.messages):
+        if sent.type in ("advisory", "board_read", "market_note", "turn"):
+            raw = words.message(sent.type, sent.sender, sent.recipient, sent.facts)
+            line = None if sent.type == "turn" else prose.message(sent) or raw
+            assert told["messages"].get(str(place)) == line
+            kinds.add(sent.type)
+    for place, noted in enumerate(day.events):
+        if noted.kind in ("injection", "belief", "signals", "alert", "measure", "deal"):
+            raw = words.event(noted.kind, noted.subject, noted.facts)
+            line = None if noted.kind == "deal" else prose.event(noted) or raw
+            assert told["events"].get(str(place)) == line
+            kinds.add(noted.kind)
+    assert {"market_note", "advisory", "turn", "injection", "alert", "measure"} <= kinds

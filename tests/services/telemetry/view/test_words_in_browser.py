@@ -13,8 +13,10 @@ from services.config import RunConfig
 from services.economy.refusals import REFUSALS
 from services.runs import Run, RunStore
 from services.telemetry.inspection import words
+from services.telemetry.inspection.prose import Prose
 from services.telemetry.reader import TraceReader
 from services.telemetry.view import write_page
+from tests.actors.alarmed import alarmed, alarmist, played
 from tests.browser import Tab, browser, needs_browser
 from tests.services.runs.samples import manifest
 from tests.services.telemetry.inspection.thoughts import thought
@@ -114,6 +116,13 @@ def coffee(folder: Path) -> TraceReader:
     return TraceReader(Run(folder))
 
 
+def watched(folder: Path) -> TraceReader:
+    """A league that talks, with a monitor and a controller."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("actors.watchers.make_monitor", alarmist)
+        return TraceReader(played(folder, alarmed(days=3, containment={})))
+
+
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     with browser(tmp_path_factory.mktemp("profile")) as tab:
@@ -135,18 +144,21 @@ def on_the_page(tab: Tab, address: str, day: int) -> dict[str, str]:
 
 
 def on_the_command_line(reader: TraceReader, day: int) -> dict[str, str]:
-    found = reader.day(day)
+    found, prose = reader.day(day), Prose(reader)
     actions = {e.cause: e for e in found.events if e.kind == "action"}
-    told = {e.id: words.event(e.kind, e.subject, e.facts) for e in found.events}
+    told = {e.id: prose.event(e) or words.event(e.kind, e.subject, e.facts) for e in found.events}
     for m in found.messages:
         if m.id in actions:
             told[m.id] = f"{m.sender} {words.action(actions[m.id].facts)}"
         else:
-            told[m.id] = words.message(m.type, m.sender, m.recipient, json.loads(m.body))
+            raw = words.message(m.type, m.sender, m.recipient, json.loads(m.body))
+            told[m.id] = prose.message(m) or raw
     return told
 
 
-@pytest.mark.parametrize(("play", "days"), [(everything, 1), (coffee, 4), (thought, 3)])
+@pytest.mark.parametrize(
+    ("play", "days"), [(everything, 1), (coffee, 4), (thought, 3), (watched, 3)]
+)
 def test_the_page_says_what_the_command_line_says(
     tab: Tab, tmp_path: Path, play: Any, days: int
 ) -> None:

@@ -1,4 +1,4 @@
-"""`hanse trace RUN why` of an alert, a measure, and a message that was withheld.
+"""Why there was an alert or a measure, and why a message was withheld.
 
     alert -> who was told -> the order -> the measure at the agent's host -> the message withheld
 
@@ -10,29 +10,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from services.cli.monitor_words import (
-    Noted,
-    alert_line,
-    injection,
-    measure_over,
-    report_in,
-    roles,
-)
-from services.cli.trace_prose import Prose
-from services.config import CONTAINMENT_POLICIES, INTERVENTIONS
+from services.config import CONTAINMENT_POLICIES, INTERVENTIONS, RunConfig
 from services.config.problems import unknown
 from services.errors import HanseError
-from services.telemetry.inspection import steps, words
+from services.telemetry.inspection import steps, watch_words, words
+from services.telemetry.inspection.cascade_report import Report, report_in
 from services.telemetry.inspection.explanation import Cause, Explanation, began
+from services.telemetry.inspection.prose import Prose
 from services.telemetry.inspection.steps import Chain, Limits
+from services.telemetry.inspection.targets import event_named
 from services.telemetry.inspection.words import when
 from services.telemetry.logged import LoggedEvent, SentMessage
-
-if TYPE_CHECKING:
-    from monitors.caspian.alert import CascadeReport
-    from services.telemetry.reader import TraceReader
+from services.telemetry.reader import TraceReader
 
 _ABOUT: Final = {
     "alert": "id",
@@ -202,7 +193,7 @@ class _Answers:
         if told is None:
             notes.append(f"for which alert: {reason} of {alert.agent} on {when(alert.minute)}")
             return notes
-        line = alert_line(told, self._prose.tick_minutes)
+        line = watch_words.alert_line(told, self._prose.tick_minutes)
         notes.append(f"for which alert: {line}; raised by {alert.agent} on {when(alert.minute)}")
         notes.append(f"why {taken.subject}: {_suspected(told, taken.subject)}")
         return notes
@@ -236,7 +227,7 @@ class _Answers:
                 return event
         return None
 
-    def _report_by(self, reason: str, taken: LoggedEvent) -> CascadeReport | None:
+    def _report_by(self, reason: str, taken: LoggedEvent) -> Report | None:
         """What was known of a cascade when a measure was taken for it."""
         known = None
         for kind in ("alert", "alert_revised"):
@@ -249,24 +240,21 @@ class _Answers:
         id = str(taken.facts.get("measure"))
         for over in self._reader.find_events("measure_over", measure=id):
             if over.minute >= taken.minute:
-                noted = Noted(over.minute, over.subject, over.kind, over.facts)
-                how = measure_over(noted, self._prose.until.get(id))
+                until = self._prose.until.get(id)
+                how = watch_words.measure_over(over.facts, over.minute, until)
                 return [f"it {how} on {when(over.minute)}"]
         return ["it stands at the end of the last whole day"]
 
-    def _known(self, report: CascadeReport) -> list[str]:
+    def _known(self, report: Report) -> list[str]:
         """What was really done before it, where the run's log knows that."""
         begun = [
             event
             for event in self._reader.find_events("injection")
             if event.minute <= (report.reported_tick + 1) * self._prose.tick_minutes
         ]
-        return [f"what was really done: {injection(begun[-1].facts)}"] if begun else []
+        return [f"what was really done: {watch_words.injection(begun[-1].facts)}"] if begun else []
 
     def _intervention(self, event: LoggedEvent, by: str) -> str:
-        from services.cli.replay import in_words
-        from services.config import RunConfig
-
         run = self._reader.run
         config = RunConfig.parse(run.manifest.config, str(run.folder / "manifest.json"))
         facts = event.facts
@@ -277,7 +265,7 @@ class _Answers:
             if (one.kind, agent) == (by, event.agent) and one.concerns(
                 message, to, channel, event.minute
             ):
-                return f"no measure: this run is a replay without {in_words(one)}"
+                return f"no measure: this run is a replay without {watch_words.intervention(one)}"
         return f"no measure: this run is a replay that withholds it ({by})"
 
     def _measure_before(self, id: str, event: LoggedEvent) -> LoggedEvent | None:
@@ -295,8 +283,6 @@ class _Answers:
         return next(self._reader.find_events(kind, **facts), None)  # type: ignore[arg-type]
 
     def _event_named(self, recorder: str, ordinal: int) -> LoggedEvent | None:
-        from services.telemetry.inspection.targets import event_named
-
         try:
             return event_named(self._reader, f"{recorder}:{ordinal}")
         except HanseError:
@@ -319,28 +305,28 @@ def _amount(kept: Sequence[LoggedEvent]) -> str:
     return f"what it withheld: {words.count(len(kept), 'message')} {span} ({parts})"
 
 
-def _suspected(report: CascadeReport, agent: str) -> str:
+def _suspected(report: Report, agent: str) -> str:
     """`it is the likeliest origin and the second likeliest bridge of cascade-1`."""
     place = ("likeliest", "second likeliest", "third likeliest")
     parts = [
         f"the {place[min(rank, 2)]} {name}"
-        for name in ("origin", "bridge", "amplifier")
-        for rank, suspect in enumerate(getattr(report, name).suspects)
-        if suspect.agent == agent
+        for name, suspects in report.roles.items()
+        for rank, suspect in enumerate(suspects.agents)
+        if suspect == agent
     ]
     if not parts:
         return f"{report.id} did not name it; whoever gave the order knows"
     return f"it is {' and '.join(parts)} of {report.id}, as known then"
 
 
-def _evidence(report: CascadeReport) -> list[str]:
+def _evidence(report: Report) -> list[str]:
     """Who is suspected, and which statistics were over their thresholds."""
     over = [
         f"{name} {value:.2f} (threshold {report.thresholds[name]:.2f})"
         for name, value in report.statistics.items()
         if name in report.thresholds and value >= report.thresholds[name]
     ]
-    notes = [f"who: {roles(report)}"]
+    notes = [f"who: {watch_words.roles(report)}"]
     if over:
         notes.append(f"why an alarm: {', '.join(over)}")
     if report.spines:
