@@ -140,7 +140,8 @@ def train(
     estimator = Estimator(layout(), settings.form)
     learned = _episodes(estimator, values, settings, seeds, ("filter", "exposed"), settings.watched)
     found = train_estimator(estimator, learned, settings)
-@
+    number = len(REGIMES) * 2 * settings.watched
+    say(f"belief: {number} leagues, loss {found[0]:.2f} to {found[-1]:.2f}")
     held_out = _evidence(estimator, values, settings, seeds, ("history",), settings.judged)
     estimator.calibration.copy_(
         calibration(
