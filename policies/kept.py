@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 Part = TypeVar("Part")
-
-
-class _File(BaseModel):
-    made_with: str
-    part: str
 
 
 def kept(path: Path | None, kind: type[Part], made_with: object, run: Callable[[], Part]) -> Part:
@@ -30,13 +26,14 @@ def kept(path: Path | None, kind: type[Part], made_with: object, run: Callable[[
     adapter = TypeAdapter(kind)
     if path.is_file():
         try:
-            found = _File.model_validate_json(path.read_bytes())
-            if found.made_with == repr(made_with):
-                return adapter.validate_json(found.part)
-        except ValidationError:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["made_with"] == repr(made_with):
+                return adapter.validate_python(found["part"])
+        except (ValueError, KeyError, TypeError, ValidationError):
             pass  # half written, or by another version: made anew
     part = run()
     path.parent.mkdir(parents=True, exist_ok=True)
-    written = _File(made_with=repr(made_with), part=adapter.dump_json(part).decode())
-    path.write_text(written.model_dump_json(), encoding="utf-8")
+    # Python's own encoder: figures may be NaN, which must come back as such.
+    text = json.dumps({"made_with": repr(made_with), "part": adapter.dump_python(part)})
+    path.write_text(text, encoding="utf-8")
     return part

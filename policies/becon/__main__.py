@@ -13,8 +13,8 @@ from typing import Annotated, TypeVar
 import typer
 from rich.console import Console
 
-from policies.becon.external import MISSING, morl_baselines_is_there, run_envelope
 from policies.becon.study import level_one_table, level_two_table
+from policies.becon.study.external import OUTSIDE, Outside, missing, run_outside
 from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_one
 from policies.becon.study.level_two import HELD_BACK, LevelTwo, run_level_two
 from policies.becon.study.ppo import PPOSettings
@@ -27,7 +27,10 @@ from services.errors import HanseError
 
 QUICK_ITERATIONS = 30
 TRAINED = ",".join(name for name in VARIANTS if name not in HELD_BACK)
+QUICK_STEPS = 4096
 Done = TypeVar("Done")
+Case = tuple[str, Callable[[], tuple[LevelTwo, ...]]]
+"""What it is called and how it is run."""
 progress = Console(stderr=True)
 
 
@@ -46,6 +49,12 @@ def main(
     rllib: Annotated[
         bool, typer.Option("--rllib", help="Level 2: train through RLlib, six times slower.")
     ] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="Level 2: also Envelope and CAPQL (morl-baselines).")
+    ] = False,
+    outside_steps: Annotated[
+        int, typer.Option(min=1, help="Level 2: of each of these, a gradient step each.")
+    ] = 40_960,
     processes: Annotated[int, typer.Option(min=1, help="How many trainings at once.")] = 1,
     keep: Annotated[
         Path | None, typer.Option(help="Level 2: folder of finished trainings, not run again.")
@@ -72,7 +81,18 @@ def main(
                 progress.print(f"--variants: there is no {name!r}; allowed: {', '.join(VARIANTS)}")
                 raise typer.Exit(2)
         length = min(iterations, QUICK_ITERATIONS) if quick else iterations
-        passed = _level_two(names, numbers, length, processes, keep, json, rllib)
+        settings_two = PPOSettings(iterations=length)
+        cases = [_case(name, seed, settings_two, rllib, keep) for seed in numbers for name in names]
+        if outside and (why := missing()) is not None:
+            progress.print(why)
+        elif outside:
+            steps = min(outside_steps, QUICK_STEPS) if quick else outside_steps
+            cases += [
+                _outside(method, seed, steps, settings_two, keep)
+                for seed in numbers
+                for method in OUTSIDE
+            ]
+        passed = _level_two(cases, length, processes, json)
     raise typer.Exit(0 if passed else 1)
 
 
@@ -90,42 +110,40 @@ def _level_one(
     return table.passed
 
 
-def _level_two(
-    names: list[str],
-    seeds: list[int],
-    iterations: int,
-    processes: int,
-    keep: Path | None,
-    json: Path | None,
-    rllib: bool,
-) -> bool:
-    settings = PPOSettings(iterations=iterations)
-    cases = [(name, seed) for seed in seeds for name in names]
+def _case(name: str, seed: int, settings: PPOSettings, rllib: bool, keep: Path | None) -> Case:
     run = run_level_two
     if rllib:
         from policies.becon.study.on_rllib import run_on_rllib as run
-    jobs = [
-        partial(
-            kept,
-            keep and keep / f"{name}-{seed}.json",
-            tuple[LevelTwo, ...],
-            (settings, rllib),
-            partial(run, name, seed, settings),
-        )
-        for name, seed in cases
-    ]
-    done = _all(jobs, [f"{name}, seed {seed}" for name, seed in cases], processes)
-    studies = [study for judged in done for study in judged]
-    table = level_two_table.Table.of(studies, iterations)
+    job = partial(run, name, seed, settings)
+    return f"{name}, seed {seed}", _keeping(keep, name, seed, (settings, rllib), job)
+
+
+def _outside(
+    method: Outside, seed: int, steps: int, settings: PPOSettings, keep: Path | None
+) -> Case:
+    job = partial(run_outside, method, seed, steps, settings)
+    return f"{method}, seed {seed}", _keeping(keep, method, seed, (settings, steps), job)
+
+
+def _keeping(
+    keep: Path | None,
+    name: str,
+    seed: int,
+    made_with: object,
+    job: Callable[[], tuple[LevelTwo, ...]],
+) -> Callable[[], tuple[LevelTwo, ...]]:
+    path = keep and keep / f"{name}-{seed}.json"
+    return partial(kept, path, tuple[LevelTwo, ...], made_with, job)
+
+
+def _level_two(cases: Sequence[Case], iterations: int, processes: int, json: Path | None) -> bool:
+    done = _all([job for _, job in cases], [name for name, _ in cases], processes)
+    table = level_two_table.Table.of([study for one in done for study in one], iterations)
     _write(json, table.model_dump_json(indent=2))
     console = Console()
     for part in table.rich():
         console.print(part)
     console.print(f"{table.cpu_minutes:.0f} CPU minutes of training on {table.machine}.")
-    if morl_baselines_is_there():
-        console.print(run_envelope(seeds[0], iterations * 4096).line())
-    else:
-        console.print(MISSING)
     return table.passed
 
 

@@ -18,9 +18,10 @@ import numpy as np
 from policies.becon import metrics
 from policies.becon.estimator import Estimator
 from policies.becon.network import Acted, Agent
+from policies.becon.study.desk_watch import Watch
 from policies.becon.study.holding_back import as_noted, as_ours
 from policies.becon.study.planner import oracle_utility
-from policies.becon.study.ppo import PPOSettings, Progress, Rollout, desks_of, roll_out, train
+from policies.becon.study.ppo import PPOSettings, Progress, desks_of, roll_out, train
 from policies.becon.variants import VARIANTS, Variant
 from policies.environments.tradeoff_desk import CORRUPTIONS, Desks
 
@@ -110,14 +111,64 @@ def judge_all(
 def judge(agent: Agent, variant: Variant, regime: str, seed: int, settings: PPOSettings) -> Judged:
     """Episodes that nobody was trained on; the same for all variants. Labels only judge."""
     watch = desks_of(variant, [regime] * EPISODES, settings)
-    course = [seed, 21, zlib.crc32(regime.encode())]
-    oracle = oracle_utility(
-        Desks(settings.desk, [CORRUPTIONS[regime]] * EPISODES, [settings.drift] * EPISODES),
-        course,
-    )
+    course = course_of(regime, seed)
     rolled = roll_out(agent, watch, course, np.zeros(EPISODES, dtype=int), greedy=True)
-    jumped = watch.desks.course.jumped[:, : settings.desk.length]
-    record, acted = _record(rolled, oracle, jumped)
+    acted = Acted.unpacked(rolled.acted, settings.desk.objectives)
+    truth = rolled.truth.double().numpy()
+    return judged(
+        watch,
+        rolled.reward,
+        truth,
+        acted.plain.numpy(),
+        oracle_of(regime, seed, settings),
+        gate_w=float(acted.gates[..., 0].mean()),
+        price=float(acted.price.mean()),
+    )
+
+
+def course_of(regime: str, seed: int) -> list[int]:
+    """The seed of the episodes on which everybody is judged in a regime."""
+    return [seed, 21, zlib.crc32(regime.encode())]
+
+
+def oracle_of(regime: str, seed: int, settings: PPOSettings) -> np.ndarray:
+    """(N, T): what the planner makes of those episodes."""
+    lines, drifts = [CORRUPTIONS[regime]] * EPISODES, [settings.drift] * EPISODES
+    return oracle_utility(Desks(settings.desk, lines, drifts), course_of(regime, seed))
+
+
+def judged(
+    watch: Watch,
+    reward: np.ndarray,
+    truth: np.ndarray,
+    context: np.ndarray,
+    oracle: np.ndarray,
+    *,
+    gate_w: float = 0.0,
+    price: float = 0.0,
+) -> Judged:
+    """The figures of episodes that are over.
+
+    Args:
+        watch: The desks on which they were.
+        reward: (N, T, K + 1), rewards, then cost.
+        truth: (N, T, K + 1), preference, then budget.
+        context: (N, T, K + 1), what was acted on in their place.
+        oracle: (N, T).
+        gate_w: Mean; 0 where the descriptor alone is believed.
+        price: Mean lambda; 0 where cost is not priced.
+    """
+    k = reward.shape[-1] - 1
+    record = metrics.Record(
+        (reward[..., :k] * truth[..., :k]).sum(axis=-1),
+        oracle,
+        reward[..., k],
+        truth[..., k],
+        watch.desks.course.jumped[:, : reward.shape[1]],
+        truth[..., :k],
+        context[..., :k],
+        context[..., k],
+    )
     return Judged(
         metrics.safe_regret(record),
         metrics.violation_rate(record),
@@ -128,8 +179,8 @@ def judge(agent: Agent, variant: Variant, regime: str, seed: int, settings: PPOS
         metrics.recovery_time(record),
         metrics.preference_error(record),
         metrics.budget_error(record),
-        float(acted.gates[..., 0].mean()),
-        float(acted.price.mean()),
+        gate_w,
+        price,
     )
 
 
@@ -137,35 +188,30 @@ def sweep(agent: Agent, variant: Variant, seed: int, settings: PPOSettings) -> t
     """Hypervolume of the mean vector rewards over fixed preferences, at a budget of one half.
 
     Returns:
-        The volume above `REFERENCE` of those that kept the mean cost within the budget, and how
-        many did.
+        As `covered`.
     """
+    held = swept_contexts(settings)
+    watch = desks_of(variant, [SWEEP_REGIME] * len(held[0]), settings)
+    level = np.zeros(len(held[0]), dtype=int)
+    rolled = roll_out(agent, watch, [seed, 22], level, greedy=True, held=held)
+    return covered(rolled.reward)
+
+
+def swept_contexts(settings: PPOSettings) -> tuple[np.ndarray, np.ndarray]:
+    """Preferences (N, K) and budgets (N,) of the sweep's episodes."""
     grid = metrics.simplex_grid(settings.desk.objectives, SWEEP_DIVISIONS)
     held = np.repeat(grid, SWEEP_EPISODES, axis=0)
-    watch = desks_of(variant, [SWEEP_REGIME] * len(held), settings)
-    budget = np.full(len(held), SWEEP_BUDGET)
-    level = np.zeros(len(held), dtype=int)
-    rolled = roll_out(agent, watch, [seed, 22], level, greedy=True, held=(held, budget))
-    means = rolled.reward.mean(axis=1).reshape(len(grid), SWEEP_EPISODES, -1).mean(axis=1)
+    return held, np.full(len(held), SWEEP_BUDGET)
+
+
+def covered(reward: np.ndarray) -> tuple[float, int]:
+    """Of the rewards (N, T, K + 1) of the sweep's episodes.
+
+    Returns:
+        The volume above `REFERENCE` of those preferences whose mean cost was within the budget, and
+        how many they are.
+    """
+    width = reward.shape[-1]
+    means = reward.mean(axis=1).reshape(-1, SWEEP_EPISODES, width).mean(axis=1)
     kept = means[means[:, -1] <= SWEEP_BUDGET, :-1]
-    reference = np.full(settings.desk.objectives, REFERENCE)
-    return metrics.hypervolume(kept, reference), len(kept)
-
-
-def _record(
-    rolled: Rollout, oracle: np.ndarray, jumped: np.ndarray
-) -> tuple[metrics.Record, Acted]:
-    k = rolled.reward.shape[-1] - 1
-    acted = Acted.unpacked(rolled.acted, k)
-    truth = rolled.truth.double().numpy()
-    record = metrics.Record(
-        (rolled.reward[..., :k] * truth[..., :k]).sum(axis=-1),
-        oracle,
-        rolled.reward[..., k],
-        truth[..., k],
-        jumped,
-        truth[..., :k],
-        acted.plain[..., :k].numpy(),
-        acted.plain[..., k].numpy(),
-    )
-    return record, acted
+    return metrics.hypervolume(kept, np.full(width - 1, REFERENCE)), len(kept)

@@ -9,8 +9,16 @@ import numpy as np  # noqa: E402
 
 from policies.chain.benchmark import Cost  # noqa: E402
 from policies.chain.drifting import OffsetCartPole, offset_of  # noqa: E402
-from policies.chain.study import MODES, Run  # noqa: E402
-from policies.chain.table import NOTED, demands, row_of  # noqa: E402
+from policies.chain.study import (  # noqa: E402
+    MODES,
+    RATE_SEEDS,
+    RATES,
+    SEEDS,
+    TUNING,
+    Run,
+    at_rate,
+)
+from policies.chain.table import NOTED, demands, row_of, rows_of  # noqa: E402
 
 
 def run(mode: str, seed: int, mean_return: float, churn: float, weights: tuple[float, ...]) -> Run:
@@ -27,13 +35,12 @@ def run(mode: str, seed: int, mean_return: float, churn: float, weights: tuple[f
     )
 
 
-def rows(ours: float = 180.0, weight: float = 50.0) -> dict[str, object]:
-    made = {
-        "PPO": [run("PPO", seed, 200.0, 4e-4, ()) for seed in (0, 1)],
-        "CHAIN auto 0.1": [run("CHAIN auto 0.1", 0, ours, 2e-4, (1.0, weight))],
-        "PPO, half rate": [run("PPO, half rate", 0, 150.0, 2e-4, ())],
-    }
-    return {name: row_of(runs) for name, runs in made.items()}
+def runs(ours: float = 180.0, weight: float = 50.0) -> list[Run]:
+    return [
+        *(run("PPO", seed, 200.0, 4e-4, ()) for seed in (0, 1)),
+        *(run("CHAIN auto 0.1", seed, ours, 2e-4, (1.0, weight)) for seed in (0, 1)),
+        *(run("PPO, half rate", seed, 150.0, 2e-4, ()) for seed in (0, 1)),
+    ]
 
 
 def cost(chain: float) -> Cost:
@@ -48,11 +55,16 @@ def test_the_study_runs_every_mode_of_the_note() -> None:
     assert set(NOTED) <= set(MODES)
 
 
+def test_reported_seeds_are_none_of_those_that_were_tuned_on() -> None:
+    assert not set(TUNING) & {*SEEDS, *RATE_SEEDS}
+    assert not set(SEEDS) & set(RATE_SEEDS)
+
+
 def test_demands_are_met_or_missed_at_their_bounds() -> None:
-    found = demands(rows(), [0.0] * 7 + [150.0], cost(0.15), quick=False)  # type: ignore[arg-type]
+    found = demands(runs(), [0.0] * 7 + [150.0], cost(0.15), quick=False)
     assert passed(found) == [True] * 8  # type: ignore[arg-type]
     worse = demands(
-        rows(ours=179.0, weight=51.0),  # type: ignore[arg-type]
+        runs(ours=179.0, weight=51.0),
         [0.0] * 7 + [149.0],
         cost(0.16),
         quick=False,
@@ -60,10 +72,30 @@ def test_demands_are_met_or_missed_at_their_bounds() -> None:
     assert passed(worse) == [True, False, False, True, True, False, False, False]  # type: ignore[arg-type]
 
 
+def test_a_demand_on_returns_that_scatter_is_not_surely_met() -> None:
+    scattered = [
+        *runs(),
+        run("PPO", 2, 100.0, 4e-4, ()),
+        run("CHAIN auto 0.1", 2, 180.0, 2e-4, (1.0,)),
+        run("PPO, half rate", 2, 100.0, 2e-4, ()),
+    ]
+    by_name = {check.name: check for check in demands(scattered, (), None, quick=False)}
+    assert by_name["(b) over that of half the rate"].verdict == "met, not surely"
+
+
 def test_a_quick_study_only_asks_for_less_churn() -> None:
-    (check,) = demands(rows(), (), None, quick=True)  # type: ignore[arg-type]
+    (check,) = demands(runs(), (), None, quick=True)
     assert check.value == pytest.approx(0.5)
     assert check.passed
+
+
+def test_rates_are_compared_and_nothing_is_asked_of_them() -> None:
+    names = [at_rate(rate).name for rate in RATES]
+    assert len(set(names)) == len(RATES)
+    assert all(at_rate(rate).options == {"chain_lambda": 0} for rate in RATES)
+    rows = rows_of([run(name, seed, 100.0, 1e-4, ()) for seed in RATE_SEEDS for name in names])
+    assert [row.mode for row in rows] == names
+    assert {row.seeds for row in rows} == {len(RATE_SEEDS)}
 
 
 def test_means_and_spreads_are_over_seeds() -> None:

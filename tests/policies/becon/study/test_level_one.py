@@ -15,6 +15,7 @@ from policies.becon.study.level_one import (
     train_estimator,
 )
 from policies.becon.study.level_one_table import NOTE, Table, demands
+from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING, described
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
 SMALL = replace(
@@ -100,3 +101,20 @@ def test_a_study_that_finds_the_contrary_misses_its_demands(study: LevelOne) -> 
     assert "(a) BECON / better of exposed, history" in missed
     assert "(c) g_w clean" in missed
     assert "(c) g_w severe" in missed
+
+
+def test_a_miss_of_the_note_s_way_to_hold_back_is_a_miss_of_the_study(study: LevelOne) -> None:
+    turned = {
+        name: replace(regime, cells={**regime.cells, "becon_note": regime.cells["becon"]})
+        for name, regime in study.regimes.items()
+    }
+    table = Table.of([replace(study, regimes=turned)])
+    missed = {each.name for each in table.checks if not each.passed}
+    assert "(d) severe: violations cut by the note's kappa" in missed
+    assert not table.passed
+
+
+def test_seeds_that_are_reported_are_none_of_those_that_were_tuned_on() -> None:
+    assert not set(TUNING) & {*LEVEL_ONE, *LEVEL_TWO}
+    assert "tuning" in described(TUNING)
+    assert "tuning" not in described(LEVEL_ONE)

@@ -11,7 +11,7 @@ import torch
 from policies.becon.network import Agent
 from policies.becon.study import level_two
 from policies.becon.study.desk_watch import desk_layout
-from policies.becon.study.level_two_table import Table, demands
+from policies.becon.study.level_two_table import OURS, Table, demands
 from policies.becon.study.planner import Planner, oracle_utility
 from policies.becon.study.ppo import PPOSettings, desks_of, roll_out, train
 from policies.becon.variants import VARIANTS
@@ -107,16 +107,28 @@ def test_a_small_study_judges_every_regime_and_tabulates() -> None:
     studies = []
     for name in ("becon", "exposed"):
         agent, progress = train(VARIANTS[name], 0, replace(SMALL, iterations=1))
-        studies.append(level_two.judge_all(agent, name, 0, SMALL, progress))
+        studies += level_two.judge_all(agent, name, 0, SMALL, progress)
     table = Table.of(studies, 1)
     assert {row.regime for row in table.rows} == set(CORRUPTIONS)
-    assert len(table.checks) == 2
+    assert len(table.checks) == 6
     assert 0.0 <= table.sweeps[0].feasible.mean <= 21
     assert Table.model_validate_json(table.model_dump_json()).iterations == 1
 
 
-def test_a_worse_study_misses_the_demands() -> None:
+def test_both_ways_to_hold_back_are_judged_from_one_training() -> None:
+    agent, progress = train(VARIANTS["becon"], 0, replace(SMALL, iterations=1))
+    plain, noted, ours = level_two.judge_all(agent, "becon", 0, SMALL, progress)
+    assert [each.variant for each in (plain, noted, ours)] == ["becon", "becon_note", "becon_safe"]
+    errors = [each.regimes["severe"].budget_error for each in (plain, noted, ours)]
+    assert errors[0] == errors[1] == errors[2], "the context itself is the same"
+    assert agent.estimator.form.kappa == 0.0
+
+
+def test_every_demand_counts_and_a_study_that_is_no_better_misses_all() -> None:
     agent, progress = train(VARIANTS["exposed"], 0, replace(SMALL, iterations=1))
-    exposed = level_two.judge_all(agent, "exposed", 0, SMALL, progress)
-    same = replace(exposed, variant="becon")
-    assert [each.passed for each in demands([exposed, same])] == [False, False]
+    (exposed,) = level_two.judge_all(agent, "exposed", 0, SMALL, progress)
+    same = [replace(exposed, variant=name) for name in OURS]
+    table = Table.of([exposed, *same], 1)
+    assert [each.passed for each in table.checks] == [False] * 6
+    assert not table.passed
+    assert demands(same) == (), "nothing to compare with"
