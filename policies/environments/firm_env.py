@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from policies.environments.conduct import Cadence
 from policies.environments.episode import Episode
 from policies.environments.leagues import as_config, with_strategies
-from policies.environments.rewards import OBJECTIVES
+from policies.environments.rewards import OBJECTIVES, Weighted, names_and_weights
 from policies.environments.seat import Seat, Vector
 from policies.environments.seeds import Seeds
 from services.config import RunConfig
@@ -41,7 +41,8 @@ class CoffeeFirmEnv(gymnasium.Env[Vector, Any]):
         seed: The seed of the first episode where ``reset`` names none; ``None``: drawn.
         seeds: Where seeds are drawn from, first and last. Those below are left for evaluation.
         cadence: ``day`` or ``turn``.
-        objectives: Names from :data:`~policies.environments.rewards.OBJECTIVES`.
+        objectives: Names from :data:`~policies.environments.rewards.OBJECTIVES`, or their weights
+            by name.
         preference: Their weights; by default all on the first.
         cost: A name from :data:`~policies.environments.rewards.COSTS`.
         budget: What the mean cost of a step may be.
@@ -62,7 +63,7 @@ class CoffeeFirmEnv(gymnasium.Env[Vector, Any]):
         seed: int | None = None,
         seeds: tuple[int, int] = Seeds.TRAINING,
         cadence: Cadence = "day",
-        objectives: Sequence[str] = tuple(OBJECTIVES),
+        objectives: Weighted = tuple(OBJECTIVES),
         preference: Sequence[float] | None = None,
         cost: str = "stock_out",
         budget: float = 0.5,
@@ -71,11 +72,12 @@ class CoffeeFirmEnv(gymnasium.Env[Vector, Any]):
         self.config = with_strategies(as_config(config), strategies or {})
         self.firm = firm
         self.cadence = cadence
+        names, weights = names_and_weights(objectives, preference)
         self.seat = Seat(
             Episode(self.config, [firm], cadence),
             firm,
-            objectives=objectives,
-            preference=preference,
+            objectives=names,
+            preference=weights,
             cost=cost,
             budget=budget,
             descriptors=descriptors,

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from policies.environments.episode import Episode
 from policies.environments.leagues import as_config, with_strategies
-from policies.environments.rewards import OBJECTIVES
+from policies.environments.rewards import OBJECTIVES, Weighted, names_and_weights
 from policies.environments.seat import Seat, Vector
 from policies.environments.seeds import Seeds
 from services.config import RunConfig
@@ -29,7 +29,8 @@ class LeagueGame:
         strategies: Strategies for other firms in place of those of the run file.
         seed: The seed of the first episode where ``reset`` names none; ``None``: drawn.
         seeds: Where seeds are drawn from, first and last.
-        objectives: Names from :data:`~policies.environments.rewards.OBJECTIVES`.
+        objectives: Names from :data:`~policies.environments.rewards.OBJECTIVES`, or their weights
+            by name.
         preference: Their weights, for all learners, or for each by its name.
         cost: A name from :data:`~policies.environments.rewards.COSTS`.
         budget: What the mean cost of a step may be; for all learners, or for each by its name.
@@ -47,7 +48,7 @@ class LeagueGame:
         strategies: Mapping[str, str] | None = None,
         seed: int | None = None,
         seeds: tuple[int, int] = Seeds.TRAINING,
-        objectives: Sequence[str] = tuple(OBJECTIVES),
+        objectives: Weighted = tuple(OBJECTIVES),
         preference: Mapping[str, Sequence[float]] | Sequence[float] | None = None,
         cost: str = "stock_out",
         budget: Mapping[str, float] | float = 0.5,
@@ -65,12 +66,14 @@ class LeagueGame:
                 f"rules: {self.config.rules!r} gives firms turns of their own, so that they do not"
                 ' decide together; allowed with several learners: rules = "hanse"'
             )
+        weights: Any
+        names, weights = names_and_weights(objectives, preference)
         self.seats = {
             name: Seat(
                 episode,
                 name,
-                objectives=objectives,
-                preference=preference.get(name) if isinstance(preference, Mapping) else preference,
+                objectives=names,
+                preference=weights.get(name) if isinstance(weights, Mapping) else weights,
                 cost=cost,
                 budget=budget.get(name, 0.5) if isinstance(budget, Mapping) else budget,
                 descriptors=descriptors,

@@ -9,8 +9,8 @@ their mean over the steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,32 @@ COSTS: Final[dict[str, str]] = {
 PROFIT_UNIT: Final = 100.0
 WASTE_UNIT: Final = 10.0
 WEEK: Final = 7
+
+
+_Preference = TypeVar("_Preference")
+Weighted = Sequence[str] | Mapping[str, float]
+"""Objectives by name, or with their weights."""
+
+
+def names_and_weights(
+    objectives: Weighted, preference: _Preference | None
+) -> tuple[tuple[str, ...], _Preference | list[float] | None]:
+    """The objectives' names, and the preference among them.
+
+    Args:
+        objectives: Names, or weights by name: ``{"profit": 0.7, "service": 0.3}``.
+        preference: Their weights, if ``objectives`` has names only.
+
+    Raises:
+        HanseError: there are weights in both.
+    """
+    if not isinstance(objectives, Mapping):
+        return tuple(objectives), preference
+    if preference is not None:
+        raise HanseError(
+            "preference: objectives has weights already; give it names alone, or no preference"
+        )
+    return tuple(objectives), list(objectives.values())
 
 
 class Rewards:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 from policies.environments.seeds import Seeds
@@ -33,17 +34,31 @@ def seed_everything(*parts: object) -> None:
     np.random.seed(seed)
 
 
-class SeededRunner(SingleAgentEnvRunner):  # type: ignore[misc]
-    """An environment runner whose samples follow from seed, iteration, and own number."""
+class _Seeded:
+    """Samples that follow from seed, iteration, and own number; put it before a runner's class."""
+
+    worker_index: int
+    _training = 0
+    _calls = 0
+    iteration: int | None = None
+    """That of the last `begin`; None in a process that has just started."""
 
     def begin(self, seed: int, iteration: int) -> None:
         """To be called before each iteration."""
-        self._training, self._iteration, self._calls = seed, iteration, 0
+        self._training, self.iteration, self._calls = seed, iteration, 0
         seed_everything("runner", seed, iteration, self.worker_index)
 
     def _reset_envs(self, *arguments: Any, **options: Any) -> Any:
-        where = self._training, self._iteration, self.worker_index, self._calls
+        where = self._training, self.iteration, self.worker_index, self._calls
         self._calls += 1
         self._seed = _FIRST + derived("episodes", *where) % _SEEDS
         self._needs_initial_reset = True  # only then does RLlib hand the seed to the environments
-        return super()._reset_envs(*arguments, **options)
+        return super()._reset_envs(*arguments, **options)  # type: ignore[misc]
+
+
+class SeededRunner(_Seeded, SingleAgentEnvRunner):  # type: ignore[misc]
+    """An environment runner for one firm whose samples can be had again."""
+
+
+class SeededLeagueRunner(_Seeded, MultiAgentEnvRunner):  # type: ignore[misc]
+    """The same for several firms."""

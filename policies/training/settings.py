@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from policies.environments.rewards import COSTS, OBJECTIVES
 from policies.environments.seeds import Seeds
 from services.config.base import ConfigModel
-from services.config.problems import explain, fault
+from services.config.problems import explain, fault, unknown
 from services.config.reading import load, read_toml, whole_strategy
 from services.errors import HanseError
 
@@ -30,6 +31,10 @@ class EnvironmentConfig(ConfigModel):
     it goes on in the same league whatever becomes of the file."""
     firm: str = "roaster_A"
     """Which of its firms learns."""
+    firms: list[str] = Field(default_factory=list)
+    """Several that learn at the same time, in place of one."""
+    share: Literal["none", "role"] = "none"
+    """Whether firms of a role share their networks."""
     strategies: dict[str, str] = Field(default_factory=dict)
     """Strategies for other firms in place of those of the run file."""
     cadence: Literal["day", "turn"] = "day"
@@ -41,19 +46,53 @@ class EnvironmentConfig(ConfigModel):
     cost: str = "stock_out"
     """What is measured against the budget."""
     budget: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """What the mean cost of a step may be, for learners that know budgets; PPO knows none."""
+    """What the mean cost of a step may be; kept to with ``lagrangian.enabled``."""
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The firms that learn."""
+        return tuple(self.firms) or (self.firm,)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_of_several(cls, values: Any) -> Any:
+        if isinstance(values, dict) and isinstance(values.get("firms"), list) and values["firms"]:
+            return {"firm": values["firms"][0], **values}
+        return values
 
     @model_validator(mode="after")
     def _learner(self) -> Self:
-        if self.firm in self.strategies:
-            raise fault(f"{self.firm} is the firm that learns; name others", "strategies")
+        key = "environment.firms"
+        if len(set(self.firms)) != len(self.firms):
+            raise fault(f"{', '.join(self.firms)}: name each firm once", key)
+        if self.firms and self.firm not in self.firms:
+            raise fault(
+                f"{self.firm!r} is not one of firms; keep one of the two", "environment.firm"
+            )
+        if len(self.learners) > 1 and self.cadence != "day":
+            raise fault(
+                "several firms decide together, once a day; write day", "environment.cadence"
+            )
+        for firm in self.learners:
+            if firm in self.strategies:
+                raise fault(f"{firm} is a firm that learns; name others", "environment.strategies")
         return self
+
+    @field_validator("cost")
+    @classmethod
+    def _known_cost(cls, cost: str) -> str:
+        if cost not in COSTS:
+            raise fault(unknown(cost, COSTS, "cost"))
+        return cost
 
     @field_validator("objectives")
     @classmethod
     def _weights(cls, objectives: dict[str, float]) -> dict[str, float]:
         if not objectives:
             raise fault("names no objective; give one, for example { profit = 1.0 }")
+        for name in objectives:
+            if name not in OBJECTIVES:
+                raise fault(unknown(name, OBJECTIVES, "objective"))
         total = sum(objectives.values())
         if abs(total - 1) > 1e-6:
             raise fault(f"the weights sum to {total:g}; they must sum to 1")
@@ -80,8 +119,10 @@ class PPOConfig(ConfigModel):
     epochs: Annotated[int, Field(ge=1, le=100)] = 6
     minibatch: Annotated[int, Field(ge=1, le=100_000)] = 240
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-3
-    """At the start; it falls linearly."""
+    """At the start; it falls linearly, over ``decay`` iterations, and stays."""
     final_learning_rate: Annotated[float, Field(ge=0, le=1)] = 1e-4
+    decay: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """In how many iterations the learning rate falls; by default in all of them."""
     discount: Annotated[float, Field(gt=0, le=1)] = 0.99
     gae_lambda: Annotated[float, Field(ge=0, le=1)] = 0.95
     clip: Annotated[float, Field(gt=0, lt=1)] = 0.2
@@ -98,6 +139,28 @@ class ChainConfig(ConfigModel):
     enabled: bool = True
     beta: Annotated[float, Field(ge=0)] = 0.1
     """How large its term is to be beside the policy's loss; its weight follows from that."""
+
+
+class LagrangianConfig(ConfigModel):
+    """Keeping to the budget by a price of cost that rises while the budget is exceeded.
+
+    Ray, Achiam, Amodei: Benchmarking Safe Exploration in Deep Reinforcement Learning, 2019,
+    section 5.2; as a controller with its integral term alone: arXiv 2007.03964, section 4.
+    """
+
+    enabled: bool = False
+    rate: Annotated[float, Field(gt=0, le=100)] = 0.5
+    """By how much the multiplier moves in an iteration whose mean cost is 1 above the budget."""
+    start: Annotated[float, Field(ge=0)] = 0.0
+    """The multiplier before training."""
+    most: Annotated[float, Field(gt=0, le=1_000)] = 20.0
+    """The most that it becomes."""
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.start > self.most:
+            raise fault(f"{self.start:g} is above most ({self.most:g})", "lagrangian.start")
+        return self
 
 
 class ValidationConfig(ConfigModel):
@@ -129,6 +192,7 @@ class TrainingConfig(ConfigModel):
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     ppo: PPOConfig = Field(default_factory=PPOConfig)
     chain: ChainConfig = Field(default_factory=ChainConfig)
+    lagrangian: LagrangianConfig = Field(default_factory=LagrangianConfig)
     validation: ValidationConfig = Field(default_factory=ValidationConfig)
 
     @field_validator("name")
@@ -171,7 +235,10 @@ class TrainingConfig(ConfigModel):
             HanseError: one line with the file, the key and what is allowed.
         """
         path = Path(path)
-        config = cls.parse(read_toml(path, "a training file"), str(path))
+        values = read_toml(path, "a training file")
+        if "name" not in values and _NAME.fullmatch(path.stem):
+            values["name"] = path.stem
+        config = cls.parse(values, str(path))
         folder, found = path.absolute().parent, config.environment
         rivals = {name: whole_strategy(s, folder) for name, s in found.strategies.items()}
         update: dict[str, Any] = {"strategies": rivals}

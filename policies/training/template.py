@@ -14,12 +14,14 @@ seed = 1                    # one seed, one policy
 # run = "coffee.toml"       # the league, relative to this file; the standard one without
 # league = {{ days = 30 }}   # or the league itself, with the keys of a run file
 firm = "roaster_A"          # which of its firms learns
+# firms = ["roaster_A", "retailer_A"]   # or several at the same time, each a policy of its own
+share = "none"              # with firms: whether those of a role share their networks: none, role
 # strategies = {{ roaster_B = "repaired" }}   # others than the run file has, for other firms
 cadence = "day"             # how often it decides: day, or turn
 objectives = {{ profit = 1.0 }}   # weights that sum to 1, of: profit (hundreds of dollars),
                             # service (0 to 1), waste (tens of dollars), liquidity (-1 to 0)
 cost = "stock_out"          # measured against the budget: stock_out, debt, overdraft, overdue
-budget = 0.5                # what the mean cost of a step may be, 0 to 1; PPO does not keep to it
+budget = 0.5                # what the mean cost of a step may be, 0 to 1: see [lagrangian]
 
 [network]
 hidden = [128, 128]         # widths of the hidden layers, of policy and value alike
@@ -32,6 +34,7 @@ epochs = 6
 minibatch = 240             # steps; an episode of the standard league has 90, so 1440 are there
 learning_rate = 0.001       # at the start; it falls linearly ...
 final_learning_rate = 0.0001   # ... to this
+# decay = 100               # in so many iterations; without it in all
 discount = 0.99
 gae_lambda = 0.95
 clip = 0.2
@@ -44,7 +47,14 @@ runners = 0                 # processes that play the episodes; 0: the trainer's
 enabled = true
 beta = 0.1                  # its term beside the policy's loss
 
-[validation]                # keeps the policy with the highest net income, whatever the objectives
+[lagrangian]                # keeps the mean cost within the budget, by a price that cost has
+enabled = false
+rate = 0.5                  # how fast the price moves while cost and budget differ
+start = 0.0
+most = 20.0
+
+[validation]                # keeps the best policy: with [lagrangian] first by the budget, then by
+                            # net income, or by the weighted objectives where profit is not alone
 every = 10                  # iterations
 seeds = [500, 507]          # the first and the last; seeds below 1000 are never learned from
 """

@@ -1,4 +1,4 @@
-"""Trains a firm's policy with RLlib's PPO, with or without CHAIN, so that it can be resumed.
+"""Trains firms' policies with RLlib's PPO, with or without CHAIN, so that it can be resumed.
 
 A training is a folder::
 
@@ -6,11 +6,12 @@ A training is a folder::
     progress.jsonl       a line for each iteration
     checkpoint.pt        where to go on: tensors and plain data, no pickled objects
     tensorboard/         the same figures for TensorBoard
-    policy/              the best policy so far, ready to act
+    policy/              the best policy so far, ready to act; of several firms a folder for each
 
-An iteration depends on the networks, their optimiser and its own number alone: a training that was
-stopped and resumed ends with the same weights, to the bit, as one that went through (on one kind of
-processor, with one thread).
+An iteration depends on the networks, their optimiser, the prices of cost and its own number alone:
+a training that was stopped and resumed ends with the same weights, to the bit, as one that went
+through (on one kind of processor, with one thread). An iteration during which a runner's process
+has died is played again from the checkpoint, and so leaves no trace either.
 """
 
 from __future__ import annotations
@@ -21,44 +22,43 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from ray.rllib.algorithms.ppo import PPO, PPOConfig
-from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
-from ray.rllib.callbacks.callbacks import RLlibCallback
-from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.tune.registry import register_env
 
-from policies.chain.ppo import ChainPPOLearner
-from policies.environments.firm_env import CoffeeFirmEnv
 from policies.training.acting import LeversPolicy
+from policies.training.algorithm import Figures, build, figures_of, value_names
 from policies.training.artefact import Manifest, describe, write
 from policies.training.checkpoint import from_tensors, read_checkpoint, to_tensors
-from policies.training.episodes import check, make_environment, play
+from policies.training.choice import Verdict, judged, metrics_of
+from policies.training.episodes import ALONE, check, modules_of, play, seats_of
 from policies.training.folder import (
     CHECKPOINT,
     POLICY,
     PROGRESS,
-    TRAINING,
+    lengthened,
     lock,
     read_training,
     refuse_existing,
+    trim_progress,
     versions,
+    write_training,
 )
-from policies.training.levers_module import LeversModule, WithMask
-from policies.training.seeded_runner import SeededRunner, seed_everything
-from policies.training.settings import EnvironmentConfig, TrainingConfig
+from policies.training.lagrangian import moved
+from policies.training.seeded_runner import seed_everything
+from policies.training.settings import TrainingConfig
+from policies.training.tally import Outcome, mean
 from services.errors import HanseError
 from services.whole_file import whole
 
-ENVIRONMENT: Final = "hanse-coffee-firm"
-Figures = dict[str, float]
+ATTEMPTS: Final = 5
+"""How often an iteration is tried whose runners die."""
+_PATIENCE: Final = 120.0
+"""Seconds to wait for a runner that starts anew."""
 
 
 class Trainer:
@@ -69,16 +69,21 @@ class Trainer:
         self.folder = folder
         self.iteration = 0
         """Iterations that are done and kept."""
-        self.best: float | None = None
-        """The best validation so far: mean net income, dollars."""
+        self.best: Verdict | None = None
+        """The best validation so far."""
         torch.set_num_threads(1)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="ray")
         logging.getLogger("ray.rllib").setLevel(logging.ERROR)
         self._lock: Any = None
         self._board: Any = None
-        self.environment = check(config)
-        self._algorithm = _build(config, self.environment)
+        self.world = check(config)
+        self.seats = seats_of(self.world)
+        self.modules = modules_of(config.environment, self.world)
+        """By firm, the name of the networks by which it acts."""
+        self.prices = dict.fromkeys(self.modules.values(), config.lagrangian.start)
+        """By networks, the price of cost; it counts with ``lagrangian.enabled`` alone."""
+        self._algorithm = build(config, self.modules, self.seats)
         self._runners: Any = self._algorithm.env_runner_group
         self._learner: Any = self._algorithm.learner_group._learner
         # The learning rate follows from the iteration, not from what a logger has counted.
@@ -98,8 +103,7 @@ class Trainer:
         trainer = cls(config, partial)
         try:
             partial.mkdir(parents=True)
-            with whole(partial / TRAINING) as target:
-                target.write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            write_training(partial, config)
             trainer._keep()
             trainer._lock = lock(partial)
             partial.rename(folder)
@@ -116,14 +120,25 @@ class Trainer:
         return trainer
 
     @classmethod
-    def resume(cls, folder: Path) -> Trainer:
+    def resume(cls, folder: Path, iterations: int | None = None) -> Trainer:
         """Goes on with a training from its last checkpoint.
 
+        Args:
+            folder: The training's.
+            iterations: How many there shall be, in place of those that were planned.
+
         Raises:
-            HanseError: there is none, it is damaged, or other versions have written it.
+            HanseError: there is none, it is damaged, or other versions have written it; or more
+                iterations than that are done.
         """
-        config = read_training(folder)
         held = lock(folder)
+        try:
+            config = read_training(folder)
+            if iterations is not None:
+                config = lengthened(folder, config, iterations)
+        except HanseError:
+            held.close()
+            raise
         saved = read_checkpoint(folder)
         trainer = cls(config, folder)
         trainer._lock = held
@@ -143,20 +158,31 @@ class Trainer:
         """Whether all iterations are done."""
         return self.iteration >= self.config.ppo.iterations
 
+    @property
+    def policies(self) -> dict[str, Path]:
+        """By networks, the folder of their best policy."""
+        folder = self.folder / POLICY
+        names = dict.fromkeys(self.modules.values())
+        return {name: folder if name == ALONE else folder / name for name in names}
+
     def run(self, on_iteration: Callable[[Figures], None] = lambda figures: None) -> None:
         """Trains to the end; stopped between or within iterations, it can be resumed.
 
         Args:
             on_iteration: Is told of each iteration: ``iteration``, ``seconds``, ``steps``,
                 ``return`` (mean, of the exploring policy), ``net_income`` (likewise, dollars),
-                ``entropy``, ``kl``, ``value_loss``, ``learning_rate``, those of CHAIN, and
-                ``validation`` (mean net income of the acting policy) where there was one.
+                ``cost`` (likewise, of a step), ``objective_<name>`` (likewise, a day) where there
+                are several, ``entropy``, ``kl``, ``value_loss``, ``learning_rate``, those of CHAIN,
+                ``price`` (of cost, where it has one), and ``validation`` (how good the acting
+                policy is, see :func:`~policies.training.tally.score`) and what it is made of where
+                there was one. Where several firms learn, those of each follow, its name behind a
+                dot.
         """
         while not self.done:
             figures = self._iterate()
             self.iteration += 1
             if self.iteration % self.config.validation.every == 0 or self.done:
-                figures["validation"] = self._validate()
+                figures |= self._validate()
             try:
                 self._log(figures)
                 self._keep()
@@ -168,9 +194,9 @@ class Trainer:
                 ) from None
             on_iteration(figures)
 
-    def policy(self) -> LeversPolicy:
+    def policy(self, module: str = ALONE) -> LeversPolicy:
         """The policy as it is now."""
-        manifest, weights = self._artefact({})
+        manifest, weights = self._artefact(module, {})
         return LeversPolicy(Manifest(**manifest, weights_sha256=""), weights)
 
     def close(self) -> None:
@@ -183,60 +209,135 @@ class Trainer:
     # ---- an iteration ----------------------------------------------------------------------------
 
     def _iterate(self) -> Figures:
-        config, iteration = self.config, self.iteration
+        config = self.config
         began = time.perf_counter()
-        rate = self._rate()
-        for _, optimiser in self._learner.get_optimizers_for_module(DEFAULT_MODULE_ID):
-            for group in optimiser.param_groups:
-                group["lr"] = rate
-        # The network of one step ago is in no checkpoint: the first step of each iteration, resumed
-        # or not, has none to be compared with.
-        for chain in getattr(self._learner, "chains", {}).values():
-            chain.reference.drop()
-        self._runners.foreach_env_runner(lambda runner: runner.begin(config.seed, iteration))
-        seed_everything("learner", config.seed, iteration)
-        result = self._algorithm.train()
+        for _ in range(ATTEMPTS):
+            rate = self._rate()
+            result = self._trained(rate)
+            if self._whole():
+                break
+            self._again()
+        else:
+            raise HanseError(
+                f"{self.folder}: iteration {self.iteration + 1}: processes that play the episodes"
+                f" have died {ATTEMPTS} times; the last checkpoint is kept; is there enough memory"
+                " for ppo.runners?"
+            )
         figures = {
-            "iteration": float(iteration + 1),
+            "iteration": float(self.iteration + 1),
             "seconds": time.perf_counter() - began,
             "learning_rate": rate,
-            **_figures(result),
+            **figures_of(result, config, self.modules.values()),
+            **self._move_prices(),
         }
         broken = [name for name, value in figures.items() if not np.isfinite(value)]
         if broken:
             raise HanseError(
-                f"{self.folder}: iteration {iteration + 1}: {broken[0]} is not finite; the last"
-                " checkpoint is kept; train with a smaller ppo.learning_rate"
+                f"{self.folder}: iteration {self.iteration + 1}: {broken[0]} is not finite; the"
+                " last checkpoint is kept; train with a smaller ppo.learning_rate"
             )
         return figures
 
+    def _trained(self, rate: float) -> Mapping[str, Any]:
+        seed, iteration = self.config.seed, self.iteration
+        for module in self.prices:
+            for _, optimiser in self._learner.get_optimizers_for_module(module):
+                for group in optimiser.param_groups:
+                    group["lr"] = rate
+        # The network of one step ago is in no checkpoint: the first step of each iteration, resumed
+        # or not, has none to be compared with.
+        for chain in getattr(self._learner, "chains", {}).values():
+            chain.reference.drop()
+        if self.config.lagrangian.enabled:
+            self._learner.set_prices(self.prices)
+        self._runners.foreach_env_runner(lambda runner: runner.begin(seed, iteration))
+        seed_everything("learner", seed, iteration)
+        result: Mapping[str, Any] = self._algorithm.train()
+        return result
+
+    def _whole(self) -> bool:
+        """Whether every runner has played what it was asked for: one that is new has not."""
+        expected = [self.iteration] * self.config.ppo.runners
+        return not expected or self._begun() == expected
+
+    def _begun(self) -> list[int | None]:
+        found: list[int | None] = self._runners.foreach_env_runner(
+            lambda runner: runner.iteration, local_env_runner=False
+        )
+        return found
+
+    def _again(self) -> None:
+        """Goes back to the checkpoint, with all runners there."""
+        deadline = time.monotonic() + _PATIENCE
+        while len(self._begun()) < self.config.ppo.runners and time.monotonic() < deadline:
+            self._algorithm.restore_env_runners(self._runners)
+            time.sleep(0.2)
+        self._load(read_checkpoint(self.folder))
+
     def _rate(self) -> float:
         ppo = self.config.ppo
-        share = self.iteration / max(ppo.iterations - 1, 1)
+        decay = ppo.iterations if ppo.decay is None else ppo.decay
+        share = min(self.iteration / max(decay - 1, 1), 1.0)
         return ppo.learning_rate + share * (ppo.final_learning_rate - ppo.learning_rate)
 
-    def _validate(self) -> float:
-        """Plays the validation seeds with the likeliest levers; keeps the policy if it is best."""
-        first, last = self.config.validation.seeds
-        policy = self.policy()
-        found = float(np.mean([play(self.environment, policy, s) for s in range(first, last + 1)]))
-        if self.best is None or found > self.best:
-            self.best = found
-            manifest, weights = self._artefact({"validation_net_income": found})
-            write(self.folder / POLICY, manifest, weights)
+    def _move_prices(self) -> Figures:
+        """Moves the prices of cost; those that have counted, and the costs that they answer to."""
+        settings, budget = self.config.lagrangian, self.config.environment.budget
+        if not settings.enabled:
+            return {}
+        costs = self._learner.mean_costs
+        found = {"price": float(np.mean(list(self.prices.values())))}
+        if len(self.prices) > 1:
+            found |= {f"price.{module}": price for module, price in self.prices.items()}
+        self.prices = {
+            module: moved(price, costs[module], budget, settings)
+            for module, price in self.prices.items()
+        }
         return found
+
+    def _validate(self) -> Figures:
+        """Plays the validation seeds with the likeliest levers; keeps the policies if best."""
+        first, last = self.config.validation.seeds
+        acting = {module: self.policy(module) for module in self.prices}
+        policies = {firm: acting[module] for firm, module in self.modules.items()}
+        played = [play(self.world, policies, seed) for seed in range(first, last + 1)]
+        found = {firm: mean(one[firm] for one in played) for firm in self.modules}
+        verdict = judged(found.values(), self.config)
+        if verdict.better_than(self.best):
+            self.best = verdict
+            for module, folder in self.policies.items():
+                theirs = mean(found[firm] for firm, its in self.modules.items() if its == module)
+                manifest, weights = self._artefact(module, metrics_of(theirs, self.config))
+                write(folder, manifest, weights)
+        return self._validation_figures(found, verdict)
+
+    def _validation_figures(self, found: Mapping[str, Outcome], verdict: Verdict) -> Figures:
+        figures = {"validation": verdict.score}
+        told = metrics_of(mean(found.values()), self.config)
+        if len(told) > 1:
+            figures |= told
+        if len(found) > 1:
+            for firm, outcome in found.items():
+                each = metrics_of(outcome, self.config)
+                figures |= {f"{name}.{firm}": value for name, value in each.items()}
+        return figures
 
     # ---- what is kept ----------------------------------------------------------------------------
 
-    def _artefact(self, metrics: Figures) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        env = self.environment
-        state = self._learner.module[DEFAULT_MODULE_ID].state_dict()
+    def _artefact(
+        self, module: str, metrics: Figures
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        seat = next(self.seats[firm] for firm, its in self.modules.items() if its == module)
+        state = self._learner.module[module].state_dict()
         weights = {name: tensor.detach().cpu().numpy().copy() for name, tensor in state.items()}
+        hidden = self.config.network.hidden
+        if value_names(self.config):
+            self._fold(weights, f"value.{2 * len(hidden)}")
         manifest = {
-            **describe(env.layout, env.actions, env.layout.setup.rules),
-            "name": self.config.name,
-            "cadence": env.cadence,
-            "hidden": list(self.config.network.hidden),
+            **describe(seat.layout, seat.actions, seat.layout.setup.rules),
+            "name": self.config.name if module == ALONE else f"{self.config.name}-{module}",
+            "cadence": self.config.environment.cadence,
+            "hidden": list(hidden),
             "objectives": dict(self.config.environment.objectives),
             "training": self.config.model_dump(mode="json"),
             "iteration": self.iteration,
@@ -245,33 +346,42 @@ class Trainer:
         }
         return manifest, weights
 
+    def _fold(self, weights: dict[str, NDArray[Any]], layer: str) -> None:
+        """Makes one value of several: that of the weighted reward, as the last layer is linear."""
+        objectives = np.array(list(self.config.environment.objectives.values()))
+        count = len(objectives)
+        for part in ("weight", "bias"):
+            rows = weights[f"{layer}.{part}"][:count].astype(np.float64)
+            folded = np.tensordot(objectives, rows, axes=1)
+            weights[f"{layer}.{part}"] = (
+                np.atleast_1d(folded).reshape(1, *rows.shape[1:]).astype(np.float32)
+            )
+
     def _keep(self) -> None:
         state = self._learner.get_state(not_components=["metrics_logger"])
+        best = self.best
         saved = {
             "versions": versions(),
             "iteration": self.iteration,
-            "best": self.best,
+            "best": None if best is None else best.score,
+            "best_excess": 0.0 if best is None else best.excess,
+            "prices": dict(self.prices),
             "learner": to_tensors(state),
         }
         with whole(self.folder / CHECKPOINT) as target:
             torch.save(saved, target)
 
     def _load(self, saved: dict[str, Any]) -> None:
-        self.iteration, self.best = int(saved["iteration"]), saved["best"]
+        self.iteration, best = int(saved["iteration"]), saved["best"]
+        self.best = None if best is None else Verdict(best, float(saved.get("best_excess", 0.0)))
+        # A training of before prices were kept has none.
+        prices = saved.get("prices", self.prices)
+        self.prices = {module: float(prices[module]) for module in self.prices}
         self._learner.set_state(from_tensors(saved["learner"]))
         self._runners.sync_weights(
             from_worker_or_learner_group=self._algorithm.learner_group, inference_only=True
         )
-        self._trim()
-
-    def _trim(self) -> None:
-        """Drops lines of iterations that are not in the checkpoint."""
-        path = self.folder / PROGRESS
-        if path.exists():
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            kept = [line for line in lines if _iteration(line) <= self.iteration]
-            with whole(path) as target:
-                target.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        trim_progress(self.folder, self.iteration)
 
     def _log(self, figures: Figures) -> None:
         with (self.folder / PROGRESS).open("a", encoding="utf-8") as target:
@@ -283,94 +393,3 @@ class Trainer:
         for name, value in figures.items():
             self._board.add_scalar(f"hanse/{name}", value, int(figures["iteration"]))
         self._board.flush()
-
-
-class _Outcome(RLlibCallback):  # type: ignore[misc]
-    """Notes what a firm has earned by the end of its episodes."""
-
-    def on_episode_end(self, *, episode: Any, metrics_logger: Any, **rest: Any) -> None:
-        info = episode.get_infos(-1)
-        metrics_logger.log_value("net_income", float(info["net_income"]), reduce="mean", window=64)
-        refused = sum(info["refused"].values())
-        metrics_logger.log_value("refused", float(refused), reduce="mean", window=64)
-
-
-def _build(config: TrainingConfig, environment: CoffeeFirmEnv) -> PPO:
-    values = config.environment.model_dump(mode="json")
-    register_env(ENVIRONMENT, _make)
-    ppo = config.ppo
-    model = {
-        "size": environment.layout.size,
-        "levels": environment.actions.nvec.tolist(),
-        "usual": environment.actions.usual.tolist(),
-        "hidden": list(config.network.hidden),
-        "preference": config.network.usual,
-        "max_seq_len": 20,
-    }
-    chain = {"chain_beta": config.chain.beta} if config.chain.enabled else {}
-    share = max(ppo.runners, 1)
-    settings = (
-        PPOConfig()
-        .environment(ENVIRONMENT, env_config=values, disable_env_checking=True)
-        .env_runners(
-            env_runner_cls=SeededRunner,
-            num_env_runners=ppo.runners,
-            num_envs_per_env_runner=-(-ppo.episodes // share),
-            batch_mode="complete_episodes",
-            num_cpus_per_env_runner=1,
-        )
-        .fault_tolerance(restart_failed_env_runners=True)
-        .learners(
-            num_learners=0,
-            learner_class=ChainPPOLearner if config.chain.enabled else PPOTorchLearner,
-            learner_config_dict=chain,
-        )
-        .rl_module(rl_module_spec=RLModuleSpec(module_class=LeversModule, model_config=model))
-        .training(
-            # One round of episodes of all runners is more than that, and is an iteration.
-            train_batch_size_per_learner=ppo.minibatch,
-            minibatch_size=ppo.minibatch,
-            num_epochs=ppo.epochs,
-            lr=ppo.learning_rate,
-            gamma=ppo.discount,
-            lambda_=ppo.gae_lambda,
-            clip_param=ppo.clip,
-            vf_clip_param=float("inf"),
-            vf_loss_coeff=ppo.value_weight,
-            entropy_coeff=ppo.entropy,
-            use_kl_loss=False,
-            grad_clip=ppo.gradient_norm,
-            grad_clip_by="global_norm",
-        )
-        .callbacks(_Outcome)
-        .debugging(log_level="ERROR", seed=config.seed)
-    )
-    return settings.build_algo()
-
-
-def _iteration(line: str) -> float:
-    """The iteration of a line of progress; infinite for one that is damaged."""
-    try:
-        return float(json.loads(line)["iteration"])
-    except (ValueError, KeyError, TypeError):
-        return float("inf")
-
-
-def _make(values: dict[str, Any]) -> WithMask:
-    return WithMask(make_environment(EnvironmentConfig.model_validate(dict(values))))
-
-
-def _figures(result: dict[str, Any]) -> Figures:
-    runners, learners = result["env_runners"], result["learners"][DEFAULT_MODULE_ID]
-    found = {
-        "return": runners["episode_return_mean"],
-        "net_income": runners["net_income"],
-        "refused": runners["refused"],
-        "steps": runners["num_env_steps_sampled"],
-        "entropy": learners["entropy"],
-        "kl": learners.get("mean_kl_loss", 0.0),
-        "policy_loss": learners["policy_loss"],
-        "value_loss": learners["vf_loss"],
-    }
-    found |= {name: value for name, value in learners.items() if name.startswith("chain_")}
-    return {name: float(value) for name, value in found.items()}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from services.cli.console import Json, Quiet, Settings, dollars, note, say, say_json, say_table
+from services.cli.console import Json, Quiet, Settings, note
+from services.cli.evaluation_names import JUDGED, USUAL
 from services.cli.folders import RUNS
 from services.errors import HanseError
 from services.strategy_lines import POLICY, policy_folder
@@ -19,6 +20,7 @@ from services.strategy_lines import POLICY, policy_folder
 if TYPE_CHECKING:
     from policies.training.artefact import Manifest
     from services.cli.comparison import Sweep
+    from services.cli.judged_policies import Judged
     from services.config import RunConfig
 
 RIVALS = {
@@ -27,13 +29,11 @@ RIVALS = {
     "retailer": ("scripted", "passive"),
 }
 """The strategies that come with Hanse for a role, and need nothing else in the league."""
-JUDGED = "policy"
-"""What the policy that is judged is called in tables and folders."""
-USUAL = "usual"
-"""The policy's routine with every lever as the scripted firm has it: what was not learned."""
 EXAMPLE = """Examples:
 
-  hanse evaluate trainings/roaster-seed1/policy
+  hanse evaluate trainings/roaster-seed1
+      its best policy; or the folder of a policy; of policies that learned together all of them,
+      in one league
 
   hanse evaluate POLICY --set firms.roaster_B.strategy=repaired
       against another opponent than in training
@@ -47,7 +47,7 @@ Exit codes: 0 done, 2 bad input, 4 with --must-win: it does not beat all of them
 
 def evaluate(
     policy: Annotated[
-        Path, typer.Argument(metavar="POLICY", help="The folder of a trained policy.")
+        Path, typer.Argument(metavar="POLICY", help="The folder of a policy, or of a training.")
     ],
     file: Annotated[
         Path | None,
@@ -79,60 +79,67 @@ def evaluate(
     """Play whole leagues with the policy, and with each strategy in its place, on equal seeds.
 
     "usual" is the policy's own routine with its levers left as the scripted firm has them: what it
-    earns more than that is what was learned.
+    earns more than that is what was learned. A policy that learned by several objectives, or within
+    a budget, is measured by these, too. Policies that learned together are played together, and
+    each strategy in the places of all of them.
 
     The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
     can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
     same command.
     """
-    from policies.training.artefact import read_manifest
+    from services.cli.evaluation_tables import Evaluation, tell
+    from services.cli.judged_policies import judged
     from services.cli.seeds import parse_seeds
 
-    manifest = read_manifest(policy)
-    config, name = _league(manifest, policy, file, firm, settings or [])
+    found = judged(policy, firm)
+    config, source = _league(found, file, settings or [])
     chosen = parse_seeds(seeds)
-    place = f"{POLICY}{policy.absolute().as_posix()}"
+    places = {
+        each: f"{POLICY}{folder.absolute().as_posix()}" for each, folder in found.folders.items()
+    }
     # Checked whole before the first league is played.
-    rivals = {s: _seated(config, name, s) for s in _rivals(manifest, against)}
     seats = {
-        place: _seated(config, name, place),
-        USUAL: _seated(config, name, place, {"usual": True}),
-        **rivals,
+        JUDGED: _seated(config, places),
+        USUAL: _seated(config, places, {"usual": True}),
     }
-    folder = out or RUNS / f"{config.name}-evaluation-{_digest(manifest, config, name)}"
-    names = _names(seats)
-    found = {
-        names[strategy]: _play(seat, chosen, folder / names[strategy], workers, quiet)
-        for strategy, seat in seats.items()
+    names = _names(_rivals(found.manifests, against))
+    for strategy, name in names.items():
+        seats[name] = _seated(config, dict.fromkeys(places, strategy))
+    folder = out or RUNS / f"{config.name}-evaluation-{_digest(found, config)}"
+    sweeps = {
+        name: _play(seat, chosen, folder / name, workers, quiet) for name, seat in seats.items()
     }
-    _tell(found, name, policy, manifest, folder, must_win, as_json)
+    evaluation = Evaluation(found, config, source, folder, seats, sweeps)
+    if not tell(evaluation, quiet, as_json) and must_win:
+        raise typer.Exit(4)
 
 
-def _league(
-    manifest: Manifest, policy: Path, file: Path | None, firm: str | None, settings: list[str]
-) -> tuple[RunConfig, str]:
+def _league(found: Judged, file: Path | None, settings: list[str]) -> tuple[RunConfig, str]:
+    """The league to play, and where it is from."""
     from policies.environments.leagues import as_config, with_strategies
-    from policies.training.settings import TrainingConfig
     from services.config import RunConfig, apply_settings, load
 
-    trained = TrainingConfig.parse(manifest.training, f"{policy}: manifest.json: training")
-    about = trained.environment
+    about = found.training.environment
     if file is not None:
-        config = load(file)
+        config, source = load(file), str(file)
     elif about.league is not None:
-        config = RunConfig.parse(about.league, f"{policy}: manifest.json: the league")
+        config = RunConfig.parse(about.league, f"{found.path}: manifest.json: the league")
+        source = "that of the training" + (f" ({about.run})" if about.run else "")
     else:
-        config = as_config(None)
+        config, source = as_config(None), "the standard league"
     if file is None:
         config = with_strategies(config, about.strategies)
     if any(setting.partition("=")[0].strip() == "seed" for setting in settings):
         raise HanseError("--set seed: an evaluation has many seeds; use --seeds")
-    return apply_settings(config, settings), firm or about.firm
+    if settings:
+        source += ", with " + ", ".join(settings)
+    return apply_settings(config, settings), source
 
 
-def _rivals(manifest: Manifest, against: str | None) -> tuple[str, ...]:
+def _rivals(manifests: Mapping[str, Manifest], against: str | None) -> tuple[str, ...]:
     if against is None:
-        return RIVALS[manifest.role]
+        roles = [manifest.role for manifest in manifests.values()]
+        return tuple(one for one in RIVALS[roles[0]] if all(one in RIVALS[r] for r in roles))
     given = dict.fromkeys(part.strip() for part in against.split(",") if part.strip())
     if not given:
         raise HanseError("--against: names no strategy; allowed: such as scripted,repaired")
@@ -147,28 +154,29 @@ def _whole(strategy: str) -> str:
 
 
 def _names(strategies: Iterable[str]) -> dict[str, str]:
-    """Short names that serve as folders, no two alike; the policy that is judged comes first."""
+    """Short names that serve as folders, no two alike, and none that of a policy that is judged."""
     names: dict[str, str] = {}
     for strategy in strategies:
-        name = JUDGED if not names else re.sub(r"[^A-Za-z0-9_.-]+", "_", strategy)
-        if name in names.values() or len(name) > 60:
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "_", strategy)
+        if name in (JUDGED, USUAL, *names.values()) or len(name) > 60:
             name = f"{name[-50:]}-{hashlib.sha256(strategy.encode()).hexdigest()[:6]}"
         names[strategy] = name
     return names
 
 
 def _seated(
-    config: RunConfig, firm: str, strategy: str, options: dict[str, Any] | None = None
+    config: RunConfig, places: Mapping[str, str], options: dict[str, Any] | None = None
 ) -> RunConfig:
     from actors.cast import Cast
     from policies.environments.leagues import with_strategies
     from services.config import RunConfig
 
-    seated = with_strategies(config, {firm: strategy})
+    seated = with_strategies(config, places)
     if options:
         values = seated.dump()
-        [seat] = [one for one in values["firms"] if one["name"] == firm]
-        seat["options"] = options
+        for seat in values["firms"]:
+            if seat["name"] in places:
+                seat["options"] = options
         seated = RunConfig.parse(values, "evaluate")
     cast = Cast(seated, "evaluate")
     cast.check()
@@ -177,9 +185,12 @@ def _seated(
     return seated
 
 
-def _digest(manifest: Manifest, config: RunConfig, firm: str) -> str:
-    text = json.dumps([manifest.weights_sha256, config.dump(), firm], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+def _digest(found: Judged, config: RunConfig) -> str:
+    weights = [manifest.weights_sha256 for manifest in found.manifests.values()]
+    firms = list(found.folders)
+    alone = len(firms) == 1
+    key = [weights[0] if alone else weights, config.dump(), firms[0] if alone else firms]
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _play(
@@ -198,78 +209,3 @@ def _play(
         seed, message = next(iter(sweep.failures.items()))
         raise HanseError(f"{len(sweep.failures)} leagues failed; seed {seed}: {message}")
     return sweep
-
-
-def _tell(
-    found: dict[str, Sweep],
-    firm: str,
-    policy: Path,
-    manifest: Manifest,
-    folder: Path,
-    must_win: bool,
-    as_json: bool,
-) -> None:
-    from services.cli.business import average, business, lines
-    from services.cli.comparison import numbers
-    from services.cli.statistics import estimate, paired
-
-    incomes = {strategy: sweep.net_income()[firm] for strategy, sweep in found.items()}
-    means = {strategy: estimate(list(values.values())) for strategy, values in incomes.items()}
-    differences = {
-        strategy: difference
-        for strategy, values in incomes.items()
-        if strategy != JUDGED and (difference := paired(incomes[JUDGED], values)) is not None
-    }
-    deeds = {
-        strategy: average(business(sweep.folder / f"seed-{seed}", firm) for seed in sweep.results)
-        for strategy, sweep in found.items()
-    }
-    won = all(d.excludes_zero and d.mean > 0 for d in differences.values())
-    if as_json:
-        say_json(
-            {
-                "policy": str(policy),
-                "firm": firm,
-                "folder": str(folder),
-                "net_income": {s: {**numbers(means[s]), "by_seed": incomes[s]} for s in found},
-                "policy_minus": {s: numbers(d) for s, d in differences.items()},
-                "business": deeds,
-                "beats_all": won,
-            }
-        )
-    else:
-        rows = []
-        for strategy, mean in means.items():
-            difference = differences.get(strategy)
-            cells = ["", "", ""]
-            if difference is not None:
-                verdict = "better" if difference.mean > 0 else "worse"
-                verdict = verdict if difference.excludes_zero else ""
-                cells = [dollars(difference.mean), dollars(difference.half_width), verdict]
-            rows.append(
-                [strategy, str(mean.count), dollars(mean.mean), dollars(mean.half_width),
-                 dollars(mean.low), dollars(mean.high), *cells]
-            )  # fmt: skip
-        say_table(
-            ["strategy", ">seeds", ">net income $", ">± 95 %", ">lowest", ">highest",
-             ">policy less this $", ">± 95 %", "policy is"],
-            rows,
-            title=f"{firm} by policy {manifest.name!r} (iteration {manifest.iteration}),"
-            " and by others in its place",
-        )  # fmt: skip
-        names = lines(name for one in deeds.values() for name in one)
-        say_table(
-            ["", *(f">{strategy}" for strategy in found)],
-            [
-                [name.replace("_kg ", " "), *(_amount(one.get(name)) for one in deeds.values())]
-                for name in names
-            ],
-            title="its business in a run, means of all seeds",
-        )
-        say(f"runs {folder}")
-    if must_win and not won:
-        raise typer.Exit(4)
-
-
-def _amount(value: float | None) -> str:
-    return "" if value is None else f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,8 +15,9 @@ from services.cli.console import Json, Quiet, note, say, say_json, typed
 from services.errors import HanseError
 
 if TYPE_CHECKING:
+    from policies.training.algorithm import Figures
     from policies.training.settings import TrainingConfig
-    from policies.training.trainer import Figures, Trainer
+    from policies.training.trainer import Trainer
 
 TRAININGS = Path("trainings")
 """Below the working directory."""
@@ -32,16 +33,23 @@ EXAMPLE = """Examples:
   hanse train --resume trainings/first
       goes on where it was stopped; the result is the same as without the stop
 
+  hanse train --resume trainings/first --iterations 200
+      makes it longer, also when it is done; the learning rate falls as it was planned
+      before and stays at its last value from then on
+
   hanse run --set firms.roaster_A.strategy=policy:trainings/first/policy
       the policy in a league
 
-While it runs: what the firm earns while it explores; how undecided it still is
-(entropy); the weight of CHAIN; and at every validation what the likeliest levers
-earn on the validation seeds. The best of these is kept, by net income.
+While it runs: what the firm earns while it explores (of several firms all of them);
+how undecided it still is (entropy); the weight of CHAIN; with [lagrangian] the mean
+cost of a step and its price; and at every validation how the likeliest levers do on
+the validation seeds. The best of these is kept: by net income; by the weighted
+objectives, as the mean of a day, if profit is not the only one; with [lagrangian]
+first of all within the budget.
 
 The folder: progress.jsonl has a line for each iteration, tensorboard/ the same for
-TensorBoard, checkpoint.pt is where to go on, policy/ is the best policy so far by
-the mean net income on the validation seeds.
+TensorBoard, checkpoint.pt is where to go on, policy/ is the best policy so far; of
+several firms that learn together it has a folder for each.
 """
 
 
@@ -60,7 +68,7 @@ def train(
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(min=1, help="In place of the file's ppo.iterations, for a first try."),
+        typer.Option(min=1, help="In place of ppo.iterations; also longer, with --resume."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the file's.")] = None,
     as_json: Json = False,
@@ -72,35 +80,51 @@ def train(
     strategy = "policy:FOLDER"; compare it with: hanse evaluate FOLDER.
     """
     need_rl("train")
-    if resume is not None and (file or out or iterations or seed is not None):
+    if resume is not None and (file or out or seed is not None):
         raise HanseError(
-            "train: --resume goes on with a training as it was begun; leave out the file,"
-            " --out, --iterations and --seed"
+            "train: --resume goes on with a training as it was begun; leave out the file, --out"
+            " and --seed"
         )
-    from actors.local_ray import local_ray
-    from policies.training.folder import read_training, refuse_existing
+    from policies.training.episodes import check
+    from policies.training.folder import TRAINING, refuse_existing, resumable
 
     # Whatever does not fit is said at once, before torch and Ray are there.
     if resume is not None:
-        folder, config = resume, read_training(resume)
+        folder, config = resume, resumable(resume, iterations)
+        check(config, str(folder / TRAINING))
     else:
-        from policies.training.episodes import check
-
         config = _config(file, iterations, seed)
         folder = out or TRAININGS / f"{config.name}-seed{config.seed}"
         refuse_existing(folder)
-        check(config)
+        check(config, "the standard training" if file is None else str(file))
+    try:
+        trainer = _trained(config, folder, resume is not None, iterations, quiet)
+    except KeyboardInterrupt:
+        _tell_stopped(folder)
+        raise typer.Exit(130) from None
+    _tell(trainer, as_json)
+
+
+def _trained(
+    config: TrainingConfig, folder: Path, resumed: bool, iterations: int | None, quiet: bool
+) -> Trainer:
+    from actors.local_ray import local_ray
+
     with local_ray(config.ppo.runners + 1):
         from policies.training.trainer import Trainer
 
-        trainer = Trainer.create(config, folder) if resume is None else Trainer.resume(folder)
+        trainer = Trainer.resume(folder, iterations) if resumed else Trainer.create(config, folder)
         if trainer.done and not quiet:
-            note(f"{folder}: all {trainer.iteration} iterations are done already")
+            note(
+                f"{folder}: all {trainer.iteration} iterations are done already; for more:"
+                f" {typed('hanse', 'train', '--resume', folder, '--iterations')} N"
+            )
         try:
-            _run(trainer, quiet)
+            with _display(trainer, show=not quiet) as tell:
+                trainer.run(tell)
         finally:
             trainer.close()
-    _tell(trainer, as_json)
+    return trainer
 
 
 def need_rl(command: str) -> None:
@@ -128,43 +152,63 @@ def _config(file: Path | None, iterations: int | None, seed: int | None) -> Trai
     return config if seed is None else config.changed("--seed", seed=seed)
 
 
-def _run(trainer: Trainer, quiet: bool) -> None:
-    try:
-        with _display(trainer, show=not quiet) as tell:
-            trainer.run(tell)
-    except KeyboardInterrupt:
-        note(
-            f"stopped after iteration {trainer.iteration}; go on with:"
-            f" {typed('hanse', 'train', '--resume', trainer.folder)}"
-        )
-        raise typer.Exit(130) from None
+def _tell_stopped(folder: Path) -> None:
+    """What is there after Ctrl-C, and how to go on."""
+    from policies.training.folder import TRAINING, iterations_done
+
+    if not (folder / TRAINING).is_file():
+        note(f"stopped before the training began; there is no {folder}: type the same again")
+        return
+    done = iterations_done(folder)
+    when = f"after iteration {done}" if done else "before the first iteration was done"
+    note(f"stopped {when}; go on with: {typed('hanse', 'train', '--resume', folder)}")
 
 
-def _line(figures: Figures) -> str:
+def _line(figures: Figures, weights: Mapping[str, float]) -> str:
     """An iteration's figures for a person."""
-    parts = [
-        f"exploring ${figures['net_income']:,.0f}",
+    parts = [f"exploring ${figures['net_income']:,.0f}"]
+    if len(weights) > 1:
+        parts += [f"{name} {figures[f'objective_{name}']:.2f}" for name in weights]
+    if "price" in figures:
+        parts.append(f"cost {figures['cost']:.3f} at a price of {figures['price']:.2g}")
+    parts += [
         f"{figures['steps'] / figures['seconds']:,.0f} steps/s",
         f"entropy {figures['entropy']:.2f}",
     ]
     if "chain_lambda" in figures:
         parts.append(f"chain {figures['chain_lambda']:.2g}")
     if "validation" in figures:
-        parts.append(f"acting ${figures['validation']:,.0f} on the validation seeds")
+        parts.append(f"acting {_validated(figures, weights)} on the validation seeds")
     return ", ".join(parts)
+
+
+def _validated(figures: Figures, weights: Mapping[str, float]) -> str:
+    from policies.training.tally import profit_alone
+
+    score = figures["validation"]
+    if profit_alone(weights):
+        parts = [f"${score:,.0f}"]
+    else:
+        parts = [f"{score:.3f} a day", f"${figures['validation_net_income']:,.0f}"]
+    if len(weights) > 1:
+        parts += [f"{name} {figures[f'validation_{name}']:.2f}" for name in weights]
+    if "validation_cost" in figures:
+        parts.append(f"cost {figures['validation_cost']:.3f}")
+    return parts[0] if len(parts) == 1 else f"{parts[0]} ({', '.join(parts[1:])})"
 
 
 @contextmanager
 def _display(trainer: Trainer, *, show: bool) -> Iterator[Callable[[Figures], None]]:
     """A bar on a terminal; elsewhere a line for each validation."""
     total = trainer.config.ppo.iterations
+    weights = trainer.config.environment.objectives
     if not show:
         yield lambda figures: None
     elif not sys.stderr.isatty():
 
         def tell(figures: Figures) -> None:
             if "validation" in figures:
-                note(f"iteration {figures['iteration']:.0f} of {total}: {_line(figures)}")
+                note(f"iteration {figures['iteration']:.0f} of {total}: {_line(figures, weights)}")
 
         yield tell
     else:
@@ -189,27 +233,53 @@ def _display(trainer: Trainer, *, show: bool) -> Iterator[Callable[[Figures], No
             row = progress.add_task("", total=total, completed=trainer.iteration)
 
             def advance(figures: Figures) -> None:
-                progress.update(row, advance=1, description=_line(figures))
+                progress.update(row, advance=1, description=_line(figures, weights))
                 if "validation" in figures:
                     progress.console.print(
-                        f"iteration {figures['iteration']:.0f}: {_line(figures)}", highlight=False
+                        f"iteration {figures['iteration']:.0f}: {_line(figures, weights)}",
+                        highlight=False,
                     )
 
             yield advance
 
 
 def _tell(trainer: Trainer, as_json: bool) -> None:
-    policy = trainer.folder / "policy"
+    from policies.training.tally import profit_alone
+
+    folders, best = trainer.policies, trainer.best
+    alone, dollars = len(folders) == 1, profit_alone(trainer.config.environment.objectives)
+    policy = next(iter(folders.values())) if alone else trainer.folder
     if as_json:
-        say_json(
-            {
-                "folder": str(trainer.folder),
-                "policy": str(policy),
-                "iterations": trainer.iteration,
-                "validation_net_income": trainer.best,
-            }
-        )
+        document = {
+            "folder": str(trainer.folder),
+            "policy": str(policy),
+            "iterations": trainer.iteration,
+            "validation_net_income": _kept(trainer, "validation_net_income"),
+        }
+        if not alone:
+            document["policies"] = {name: str(folder) for name, folder in folders.items()}
+        if best is not None and not dollars:
+            document["validation_score"] = best.score
+        if best is not None and trainer.config.lagrangian.enabled:
+            document["validation_cost_above_budget"] = best.excess
+        say_json(document)
         return
-    best = "" if trainer.best is None else f": net income ${trainer.best:,.0f} in validation"
-    say(f"policy {policy}{best}")
-    note(f"compare it: {typed('hanse', 'evaluate', policy)}")
+    told = ""
+    if best is not None:
+        told = f": net income ${best.score:,.0f}" if dollars else f": {best.score:.3f} a day"
+        told += " in validation"
+        if best.excess:
+            told += f", its mean cost {best.excess:.3f} above the budget"
+    where = f"policy {policy}" if alone else f"policies {trainer.folder / 'policy'}"
+    say(f"{where}{told}")
+    note(f"compare {'it' if alone else 'them'}: {typed('hanse', 'evaluate', policy)}")
+
+
+def _kept(trainer: Trainer, name: str) -> float | None:
+    """A figure of the policies that are kept, of all firms together."""
+    from policies.training.artefact import read_manifest
+
+    if trainer.best is None:
+        return None
+    metrics = {m: read_manifest(folder).metrics[name] for m, folder in trainer.policies.items()}
+    return sum(metrics[module] for module in trainer.modules.values())

@@ -24,6 +24,21 @@ def test_the_file_that_new_writes_has_every_key_and_the_defaults(tmp_path: Path)
             assert f"{key} = " in text, f"{table}.{key}"
 
 
+def test_a_training_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) -> None:
+    for text, name in (("seed = 2", "patient"), ('name = "other"', "other")):
+        (tmp_path / "patient.toml").write_text(text)
+        assert TrainingConfig.load(tmp_path / "patient.toml").name == name
+    (tmp_path / "2nd try.toml").write_text("")
+    assert TrainingConfig.load(tmp_path / "2nd try.toml").name == TrainingConfig().name
+
+
+def test_several_firms_that_learn_stand_in_the_place_of_one() -> None:
+    config = TrainingConfig.parse({"environment": {"firms": ["farmer_B", "retailer_A"]}}, "x.toml")
+    assert config.environment.learners == ("farmer_B", "retailer_A")
+    assert TrainingConfig.parse(config.model_dump(mode="json"), "again") == config
+    assert TrainingConfig().environment.learners == ("roaster_A",)
+
+
 def test_the_run_file_is_meant_relative_to_the_training_file(tmp_path: Path) -> None:
     file = tmp_path / "roaster.toml"
     file.write_text('[environment]\nrun = "leagues/coffee.toml"\n')
@@ -51,11 +66,26 @@ def test_a_policy_as_an_opponent_is_meant_relative_to_the_training_file(tmp_path
         ({"ppo": {"iteratons": 9}}, "did you mean 'iterations'?"),
         ({"environment": {"objectives": {"profit": 0.5}}}, "the weights sum to 0.5; they must sum"),
         ({"environment": {"objectives": {}}}, "names no objective"),
+        ({"environment": {"objectives": {"glory": 1.0}}}, "'glory' is not a known objective"),
+        ({"environment": {"cost": "overdeu"}}, "(did you mean 'overdue'?); allowed: stock_out"),
+        ({"environment": {"firms": ["roaster_A", "roaster_A"]}}, "name each firm once"),
+        (
+            {"environment": {"firm": "roaster_B", "firms": ["roaster_A"]}},
+            "environment.firm: 'roaster_B' is not one of firms",
+        ),
+        (
+            {"environment": {"firms": ["roaster_A", "farmer_A"], "cadence": "turn"}},
+            "environment.cadence: several firms decide together, once a day",
+        ),
+        ({"lagrangian": {"start": 30.0}}, "lagrangian.start: 30 is above most (20)"),
         ({"environment": {"budget": 1.5}}, "environment.budget: 1.5 does not fit"),
         ({"ppo": {"learning_rate": 1e-5}}, "ppo.final_learning_rate: 0.0001 is above"),
         ({"validation": {"seeds": [507, 500]}}, "validation.seeds: [507, 500] runs backwards"),
         ({"validation": {"seeds": [500, 1000]}}, "validation.seeds"),
-        ({"environment": {"strategies": {"roaster_A": "passive"}}}, "is the firm that learns"),
+        (
+            {"environment": {"strategies": {"roaster_A": "passive"}}},
+            "roaster_A is a firm that learns; name others",
+        ),
         ({"name": "../roaster"}, "name: '../roaster' cannot be a name"),
         ({"ppo": {"discount": float("nan")}}, "ppo.discount"),
     ],

@@ -131,7 +131,8 @@ def test_the_policy_plays_in_a_league_what_it_plays_in_the_environment(
     straight: Path, league: str, tmp_path: Path
 ) -> None:
     environment = make_environment(config(league).environment)
-    earned = play(environment, LeversPolicy.load(straight / POLICY), 7)
+    acting = {"roaster_A": LeversPolicy.load(straight / POLICY)}
+    earned = play(environment, acting, 7)["roaster_A"].net_income
     digests = set()
     for name, placement, hosts in (("a", "inline", 1), ("b", "inline", 2), ("c", "packed", 2)):
         values = standard().dump() | {"days": DAYS, "seed": 7}

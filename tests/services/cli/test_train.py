@@ -75,7 +75,7 @@ def test_what_does_not_fit_is_a_line(
     [
         ('[environment]\nfirm = "roaster_C"', "roaster_C"),
         ("[environment]\nobjectives = { glory = 1.0 }", "glory"),
-        ('[environment]\ncost = "pride"', "cost: there is no cost 'pride'"),
+        ('[environment]\ncost = "pride"', "bad.toml: environment.cost: 'pride' is not a known cost; allowed: stock_out"),
         ('[environment]\nstrategies = { roaster_B = "genius" }', "genius"),
         ('[environment]\nrun = "nothing.toml"', "nothing.toml: there is no such file"),
     ],

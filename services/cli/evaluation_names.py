@@ -1,0 +1,10 @@
+"""What is played in an evaluation beside rivals, as tables, folders and JSON call it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+JUDGED: Final = "policy"
+"""The policy that is judged."""
+USUAL: Final = "usual"
+"""The policy's routine with every lever as the scripted firm has it: what was not learned."""
