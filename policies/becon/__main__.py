@@ -15,7 +15,7 @@ from rich.console import Console
 
 from policies.becon.study import level_one_table, level_two_table
 from policies.becon.study.external import OUTSIDE, Outside, missing, run_outside
-from policies.becon.study.level_one import QUICK, LevelOneSettings, run_level_one
+from policies.becon.study.level_one import QUICK, LevelOne, LevelOneSettings, run_level_one
 from policies.becon.study.level_two import HELD_BACK, LevelTwo, run_level_two
 from policies.becon.study.ppo import PPOSettings
 from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING
@@ -57,7 +57,7 @@ def main(
     ] = 40_960,
     processes: Annotated[int, typer.Option(min=1, help="How many trainings at once.")] = 1,
     keep: Annotated[
-        Path | None, typer.Option(help="Level 2: folder of finished trainings, not run again.")
+        Path | None, typer.Option(help="Folder of finished trainings, which are not run again.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
 ) -> None:
@@ -73,7 +73,7 @@ def main(
             raise typer.Exit(2)
         base = QUICK if quick else LevelOneSettings()
         settings = replace(base, desk=DeskSettings(tables=tables), drift=drift)
-        passed = _level_one(numbers, settings, quick, processes, json)
+        passed = _level_one(numbers, settings, quick, processes, keep, json)
     else:
         names = [name.strip() for name in variants.split(",")]
         for name in names:
@@ -97,9 +97,23 @@ def main(
 
 
 def _level_one(
-    seeds: list[int], settings: LevelOneSettings, quick: bool, processes: int, json: Path | None
+    seeds: list[int],
+    settings: LevelOneSettings,
+    quick: bool,
+    processes: int,
+    keep: Path | None,
+    json: Path | None,
 ) -> bool:
-    jobs = [partial(run_level_one, seed, settings) for seed in seeds]
+    jobs = [
+        partial(
+            kept,
+            keep and keep / f"level-one-{seed}.json",
+            LevelOne,
+            settings,
+            partial(run_level_one, seed, settings),
+        )
+        for seed in seeds
+    ]
     studies = _all(jobs, [f"seed {seed}" for seed in seeds], processes)
     table = level_one_table.Table.of(studies, quick=quick)
     _write(json, table.model_dump_json(indent=2))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 TUNING: Final = (0, 1, 2)
-LEVEL_ONE: Final = tuple(range(10, 18))
+LEVEL_ONE: Final = tuple(range(10, 15))
 LEVEL_TWO: Final = (10, 11, 12)
 """A seed is nine trainings of 80 iterations."""
 

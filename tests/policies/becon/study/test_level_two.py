@@ -104,7 +104,7 @@ def test_labels_do_not_change_what_is_done() -> None:
 
 
 def test_a_small_study_judges_every_regime_and_tabulates() -> None:
-    studies = []
+    studies: list[level_two.LevelTwo] = []
     for name in ("becon", "exposed"):
         agent, progress = train(VARIANTS[name], 0, replace(SMALL, iterations=1))
         studies += level_two.judge_all(agent, name, 0, SMALL, progress)
