@@ -65,11 +65,8 @@ class PolicyController(Agent):
         context.reply(
             message, PurchaseOrders(kg=orders.kg, at_most=orders.at_most, first=orders.first)
         )
-        context.record(
-            "purchasing_decision",
-            firm,
-            {"kg": orders.kg, "at_most": orders.at_most, "first": orders.first, **bought.about},
-        )
+        decided = {"kg": orders.kg, "at_most": orders.at_most, "first": orders.first}
+        context.record("purchasing_decision", firm, {**decided, **bought.about})
 
     def save(self) -> Any:
         """How many decisions it has taken, and what it believes of each firm."""

@@ -20,6 +20,7 @@ SUITES = {
     "balanced": "balanced multi-task updates beside six other ways to combine gradients",
     "concave": "the bias of plug-in gradients of concave utilities, and MLMC without it",
     "becon": "BECON's belief and gates where the best decision is computable",
+    "becon.procurement": "BECON as a controller that buys for a roaster, in whole leagues",
 }
 """Each is a module of ``policies`` that can be run: ``python -m policies.chain``."""
 EXAMPLE = (

@@ -17,6 +17,7 @@ from policies.becon.observation import Exposed, Feedback, Layout, Observer
 from policies.becon.procurement.forward import Fused, Networks, Source
 from policies.becon.procurement.levers import LEVELS, PURSES, Orders, Sight, orders
 from policies.becon.procurement.values import Choice, Values
+from policies.environments.procurement import OBJECTIVES
 
 Array = NDArray[np.float64]
 
@@ -40,8 +41,8 @@ class Bought:
 
     orders: Orders
     levels: tuple[int, ...]
-    about: dict[str, float] = field(default_factory=dict)
-    """For the event and the span of the decision (note, section 9)."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """For the event of the decision: what the note asks for (section 9), and the context."""
     context: Fused | None = None
 
 
@@ -142,7 +143,7 @@ class BeconBuyer:
         self,
         sight: Sight,
         levels: tuple[int, ...],
-        about: dict[str, float] | None = None,
+        about: dict[str, Any] | None = None,
         context: Fused | None = None,
     ) -> Bought:
         """Settles on levels, which the next observation will tell of."""
@@ -168,8 +169,10 @@ class BeconBuyer:
         self._levels = None if levels is None else np.array(levels, dtype=np.int64)
 
 
-def _about(context: Fused, choice: Choice) -> dict[str, float]:
+def _about(context: Fused, choice: Choice) -> dict[str, Any]:
     return {
+        "weights": dict(zip(OBJECTIVES, context.preference.tolist(), strict=True)),
+        "budget": context.budget,
         "becon.gate_w": float(context.gates[0]),
         "becon.gate_d": float(context.gates[1]),
         "becon.epistemic": float(context.epistemic.max()),

@@ -119,8 +119,11 @@ class Networks:
         """
         layout, k = self.layout, self.layout.objectives
         exposed = x[layout.part("exposed")]
+        quality = x[layout.part("quality")]
+        line = np.exp(np.clip(forward(self._line, quality), _LINE_LEAST, _LINE_MOST))
         if source == "exposed":
-            return _made(exposed, np.zeros(2), np.zeros(2), 0.0, kappa)
+            # In torch it holds nothing back; here a study may ask what holding back alone is worth.
+            return _made(exposed, np.zeros(2), np.zeros(2), float(np.sqrt(line[1])), kappa)
         features = x[layout.part("belief")]
         if source == "filter":
             belief = np.append(features[:k], features[2 * k])
@@ -129,10 +132,8 @@ class Networks:
         if source == "history":
             deviation = float(np.sqrt(epistemic[1] + aleatoric[1]))
             return _made(belief, np.ones(2), epistemic, deviation, kappa)
-        quality = x[layout.part("quality")]
         uncertainty = np.log(_EPISTEMIC_WEIGHT * epistemic + aleatoric + 1e-5) + 4.0
         gates = _sigmoid(forward(self._gates, quality) - self._steepness * uncertainty)
-        line = np.exp(np.clip(forward(self._line, quality), _LINE_LEAST, _LINE_MOST))
         spread = np.append(np.full(k, gates[0]), gates[1])
         fused = spread * belief + (1.0 - spread) * exposed
         variance = gates[1] ** 2 * (epistemic + aleatoric)[1] + (1.0 - gates[1]) ** 2 * line[1]

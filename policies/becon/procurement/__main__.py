@@ -1,0 +1,106 @@
+"""The league study from the command line: ``python -m policies.becon.procurement --quick``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from policies.becon.procurement.artefact import read_manifest
+from policies.becon.procurement.study import REPORTED, TUNING, run_study
+from policies.becon.procurement.table import Table
+from services.errors import HanseError
+
+progress = Console(stderr=True, highlight=False)
+QUICK_SEEDS = 3
+
+
+def main(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small training and 3 tuning seeds; says little.")
+    ] = False,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Take this policy; train none.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep the trained policy there.")
+    ] = None,
+    only_train: Annotated[
+        bool, typer.Option("--only-train", help="Train, write --out and play no leagues.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the training.")] = 1,
+    tuning: Annotated[
+        bool, typer.Option("--tuning", help="Play the seeds on which settings are chosen.")
+    ] = False,
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep finished seeds; go on where it was stopped."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
+) -> None:
+    """Trains a purchasing policy and plays whole leagues with it; ends with 1 if a demand fails."""
+    try:
+        _main(quick, policy, out, only_train, seed, tuning, keep, json)
+    except HanseError as error:
+        progress.print(str(error), markup=False)
+        raise typer.Exit(2) from None
+
+
+def _main(
+    quick: bool,
+    policy: Path | None,
+    out: Path | None,
+    only_train: bool,
+    seed: int,
+    tuning: bool,
+    keep: Path | None,
+    json: Path | None,
+) -> None:
+    if only_train and (out is None or policy is not None):
+        raise HanseError("--only-train: needs --out FOLDER, and no --policy; give it one")
+    with tempfile.TemporaryDirectory(prefix="policy-") as scratch:
+        folder = policy or out or Path(scratch)
+        if policy is None:
+            train_into(folder, seed=seed, quick=quick)
+        if only_train:
+            progress.print(f"the policy is in {folder}", markup=False)
+            return
+        seeds = TUNING if tuning else TUNING[:QUICK_SEEDS] if quick else REPORTED
+        days = 90
+        manifest = read_manifest(folder)
+        cells = run_study(folder, seeds, days=days, keep=keep, say=progress.print)
+        seconds = manifest.metrics.get("cpu_seconds", float("nan"))
+        table = Table.of(cells, days, manifest.name, manifest.kappa, seconds)
+    if json is not None:
+        json.write_text(table.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    console = Console()
+    for part in table.rich():
+        console.print(part)
+    console.print(
+        f"Policy {table.policy}, kappa {table.kappa:g},"
+        f" {table.train_seconds / 60:.1f} CPU minutes of training, on {table.machine}."
+    )
+    raise typer.Exit(0 if table.passed else 1)
+
+
+def train_into(folder: Path, *, seed: int = 1, quick: bool = False) -> None:
+    """Trains a purchasing policy and writes it into a folder, for controllers to load by its path.
+
+    Args:
+        folder: Made if it is not there; an old policy in it is replaced at the end.
+        seed: Of the training.
+        quick: Whether it is a small one.
+    """
+    from dataclasses import replace
+
+    from policies.becon.procurement.training import QUICK, Settings, train
+
+    settings = replace(QUICK if quick else Settings(), seed=seed)
+    train(settings, say=lambda line: progress.print(line, markup=False)).write(folder)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,58 @@
+"""A purchasing policy is learned on leagues, and the same settings make the same policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="BECON is trained with torch: make rl")
+pytest.importorskip("safetensors", reason="a policy needs safetensors: make rl")
+
+from policies.becon.procurement.artefact import PurchasingPolicy
+from policies.becon.procurement.collecting import explored, league, play
+from policies.becon.procurement.training import Settings, Trained, train
+
+TINY = Settings(
+    days=12,
+    explored=3,
+    hold=6,
+    horizon=4,
+    value_updates=30,
+    watched=1,
+    updates=2,
+    sequences=4,
+    judged=1,
+    gate_updates=5,
+    line_updates=5,
+)
+
+
+@pytest.fixture(scope="module")
+def trained() -> Trained:
+    return train(TINY)
+
+
+def test_the_same_settings_make_the_same_policy(trained: Trained) -> None:
+    again = train(TINY)
+    assert trained.weights.keys() == again.weights.keys()
+    for name, value in trained.weights.items():
+        np.testing.assert_array_equal(value, again.weights[name], err_msg=name)
+
+
+def test_what_is_read_back_decides_as_what_was_trained(trained: Trained, tmp_path: Path) -> None:
+    trained.write(tmp_path)
+    config = league(3, "moderate", 20)
+    mine = play(config, trained.policy.buyer())
+    theirs = play(config, PurchasingPolicy.load(tmp_path).buyer())
+    np.testing.assert_array_equal(mine.cost, theirs.cost)
+    np.testing.assert_array_equal(mine.reward, theirs.reward)
+
+
+def test_only_days_from_which_levers_are_held_long_enough_are_learned_from() -> None:
+    found = explored([5], hold=6, horizon=4, days=26)
+    # Of every six days the first three have four left; the first stretch is cut short by chance.
+    assert 3 * 3 <= len(found.state) <= 4 * 3
+    assert found.worth.shape == (len(found.state), 3)
+    assert ((found.worth >= 0.0) & (found.worth <= 1.0)).all()
