@@ -102,9 +102,10 @@ class Head:
             self._give(f"{folder}/project/config.json", json.dumps(config))
             keep = self.command("keep", name)
             # A session of its own: neither the end of this connection nor a Ctrl-C here reaches it.
-            self._run(f"cd {folder} && setsid nohup bash -c {shlex.quote(f'cd; {keep}')}"
-                      " >/dev/null 2>log </dev/null & "
-                      f"echo $! > {folder}/pid; touch {folder}/log")  # fmt: skip
+            self._run(
+                f"setsid nohup bash -c {shlex.quote(keep)} </dev/null >/dev/null 2>{folder}/log &"
+                f" echo $! >{folder}/pid"
+            )
         except BaseException:
             self._run(f"rm -rf {folder}")
             raise

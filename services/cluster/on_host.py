@@ -67,7 +67,7 @@ def processes() -> list[str]:
     return found
 
 
-def end(patience: float = 8.0) -> list[str]:
+def end(patience: float = 4.0) -> list[str]:
     """Ends them all, first with a request and then without; those that are left."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + patience
