@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -64,7 +65,7 @@ def _main(
     with tempfile.TemporaryDirectory(prefix="policy-") as scratch:
         folder = policy or out or Path(scratch)
         if policy is None:
-            train_into(folder, seed=seed, quick=quick)
+            _train(folder, seed, quick)
         if only_train:
             progress.print(f"the policy is in {folder}", markup=False)
             return
@@ -86,20 +87,11 @@ def _main(
     raise typer.Exit(0 if table.passed else 1)
 
 
-def train_into(folder: Path, *, seed: int = 1, quick: bool = False) -> None:
-    """Trains a purchasing policy and writes it into a folder, for controllers to load by its path.
-
-    Args:
-        folder: Made if it is not there; an old policy in it is replaced at the end.
-        seed: Of the training.
-        quick: Whether it is a small one.
-    """
-    from dataclasses import replace
-
-    from policies.becon.procurement.training import QUICK, Settings, train
+def _train(folder: Path, seed: int, quick: bool) -> None:
+    from policies.becon.procurement.training import QUICK, Settings, train_into
 
     settings = replace(QUICK if quick else Settings(), seed=seed)
-    train(settings, say=lambda line: progress.print(line, markup=False)).write(folder)
+    train_into(folder, settings, lambda line: progress.print(line, markup=False))
 
 
 if __name__ == "__main__":

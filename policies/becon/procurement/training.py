@@ -16,8 +16,8 @@ need not be learned at all. What differs between variants is then the source of 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -45,6 +46,7 @@ from policies.becon.procurement.levers import described, encoded, layout
 from policies.becon.procurement.values import Layers, Values
 from policies.environments.tradeoff_desk import CORRUPTIONS
 from policies.training.artefact import plain
+from services.errors import HanseError
 
 REGIMES = tuple(CORRUPTIONS)
 """Clean, moderate, severe, no feedback."""
@@ -82,6 +84,39 @@ class Settings:
     kappa: float = 0.5
     """How many deviations of the budget the policy will hold back."""
     form: EstimatorForm = field(default_factory=EstimatorForm)
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], source: str) -> Settings:
+        """Settings from plain data, such as a table of a training file; ``form`` is left out.
+
+        Args:
+            values: Those that are not as usual.
+            source: What an error names, such as ``buyer.toml: procurement``.
+
+        Raises:
+            HanseError: there is no such setting, or its value does not fit.
+        """
+        known = {each.name for each in fields(cls)} - {"form"}
+        for name in values:
+            if name not in known:
+                raise HanseError(
+                    f"{source}: there is no {name!r}; allowed: {', '.join(sorted(known))}"
+                )
+        try:
+            made: Settings = TypeAdapter(cls).validate_python(dict(values))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            key = ".".join(map(str, first["loc"]))
+            raise HanseError(
+                f"{source}: {key}: {first['msg'][:1].lower()}{first['msg'][1:]},"
+                f" got {first['input']!r}"
+            ) from None
+        if not 0 < made.horizon <= made.hold < made.days:
+            raise HanseError(
+                f"{source}: horizon = {made.horizon}, hold = {made.hold}, days = {made.days};"
+                " allowed: 0 < horizon <= hold < days"
+            )
+        return made
 
 
 QUICK = Settings(
@@ -173,6 +208,19 @@ def train(
         "metrics": {"value_error": losses[1], "belief_loss": found[-1], "cpu_seconds": seconds},
     }
     return Trained(manifest, weights, seconds)
+
+
+def train_into(
+    folder: Path, settings: Settings | None = None, say: Callable[[str], None] = lambda line: None
+) -> None:
+    """Learns a purchasing policy and writes it into a folder, which controllers load by its path.
+
+    Args:
+        folder: Made if it is not there; an older policy in it is replaced when the new one is done.
+        settings: The size.
+        say: Is told how far it is.
+    """
+    train(settings, say).write(folder)
 
 
 class _Seeds:
@@ -334,8 +382,3 @@ def _setup(settings: Settings) -> Any:
 
     cast = Cast(league(FIRST_SEED, REGIMES[0], settings.days))
     return cast.setup(cast.towns[0])
-
-
-def quick(seed: int = 1) -> Settings:
-    """The small size."""
-    return replace(QUICK, seed=seed)

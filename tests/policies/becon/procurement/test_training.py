@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("safetensors", reason="a policy needs safetensors: make rl")
 from policies.becon.procurement.artefact import PurchasingPolicy
 from policies.becon.procurement.collecting import explored, league, play
 from policies.becon.procurement.training import Settings, Trained, train
+from services.errors import HanseError
 
 TINY = Settings(
     days=12,
@@ -56,3 +58,20 @@ def test_only_days_from_which_levers_are_held_long_enough_are_learned_from() -> 
     assert 3 * 3 <= len(found.state) <= 4 * 3
     assert found.worth.shape == (len(found.state), 3)
     assert ((found.worth >= 0.0) & (found.worth <= 1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"speed": 3}, "there is no 'speed'; allowed: days, "),
+        ({"explored": "many"}, "explored: input should be a valid integer"),
+        ({"horizon": 20}, "horizon = 20, hold = 14"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(HanseError, match=message):
+        Settings.parse(values, "file")
+
+
+def test_settings_that_are_left_out_are_as_usual() -> None:
+    assert Settings.parse({"explored": 50}, "file") == replace(Settings(), explored=50)
