@@ -13,6 +13,7 @@ design is ours. In the order of reading:
 - `variants`, `inferred`, `external`: what it is compared with; `forms`: shapes as plain data
 - `metrics`: how well that went (numpy)
 - `acting`: a trained agent where it works, without RLlib and without labels
+- `procurement`: a controller that buys for a roaster of the league, learned and played there
 - `study`: the experiments behind ``python -m policies.becon``; `binding`: the same on RLlib
 
 The desk is in `policies.environments`; CHAIN, which can train a BECON policy, in `policies.chain`.
