@@ -26,7 +26,8 @@ from services.cli.seeds import parse_seeds
 from services.errors import HanseError
 
 QUICK_ITERATIONS = 30
-TRAINED = ",".join(name for name in VARIANTS if name not in HELD_BACK)
+QUICK_VARIANTS = ("exposed", "becon")
+TRAINED = tuple(name for name in VARIANTS if name not in HELD_BACK)
 QUICK_STEPS = 4096
 Done = TypeVar("Done")
 Case = tuple[str, Callable[[], tuple[LevelTwo, ...]]]
@@ -44,7 +45,9 @@ def main(
     drift: Annotated[
         str, typer.Option(help="Level 1: jumps, slow, context or adversarial.")
     ] = "jumps",
-    variants: Annotated[str, typer.Option(help="Level 2: which, separated by commas.")] = TRAINED,
+    variants: Annotated[
+        str, typer.Option(help="Level 2: which, separated by commas; by default all.")
+    ] = "",
     iterations: Annotated[int, typer.Option(min=1, help="Level 2: of 4096 steps.")] = 80,
     rllib: Annotated[
         bool, typer.Option("--rllib", help="Level 2: train through RLlib, six times slower.")
@@ -75,7 +78,8 @@ def main(
         settings = replace(base, desk=DeskSettings(tables=tables), drift=drift)
         passed = _level_one(numbers, settings, quick, processes, keep, json)
     else:
-        names = [name.strip() for name in variants.split(",")]
+        default = QUICK_VARIANTS if quick else TRAINED
+        names = [name.strip() for name in variants.split(",")] if variants else list(default)
         for name in names:
             if name not in VARIANTS:
                 progress.print(f"--variants: there is no {name!r}; allowed: {', '.join(VARIANTS)}")

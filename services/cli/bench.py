@@ -20,7 +20,11 @@ SUITES = {
     "balanced": "balanced multi-task updates beside six other ways to combine gradients",
     "concave": "the bias of plug-in gradients of concave utilities, and MLMC without it",
     "becon": "BECON's belief and gates where the best decision is computable",
+    "becon-learned": "BECON and eight others where decisions have to be learned; the longest",
     "becon.procurement": "BECON as a controller that buys for a roaster, in whole leagues",
+}
+COMMANDS = {name: (f"policies.{name}",) for name in SUITES} | {
+    "becon-learned": ("policies.becon", "--level", "2")
 }
 """Each is a module of ``policies`` that can be run: ``python -m policies.chain``."""
 EXAMPLE = (
@@ -35,6 +39,8 @@ The suites:
 """
     + "\n\n".join(f"  {name}: {line}" for name, line in SUITES.items())
     + """
+
+Each prints every demand of its method's note as met or MISSED; with --quick fewer.
 
 Whether a trained firm earns is asked with: hanse evaluate POLICY --must-win
 
@@ -77,7 +83,7 @@ def policies(
 
 def _run(name: str, quick: bool, json_to: Path | None) -> bool:
     """Runs a suite in a process of its own; whether all its demands are met."""
-    command = [sys.executable, "-m", f"policies.{name}"]
+    command = [sys.executable, "-m", *COMMANDS[name]]
     if quick:
         command.append("--quick")
     if json_to is not None:

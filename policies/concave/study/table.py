@@ -148,6 +148,8 @@ def _verdict(rows: list[Demand]) -> RichTable:
         table.add_row(
             row.name, row.asked, f"{row.value:.3f}", verdict if row.counts else f"({verdict})"
         )
+    if not all(row.counts for row in rows):
+        table.caption = "In brackets: not asked for by the note, shown for comparison."
     return table
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,3 +129,14 @@ def test_the_table_of_the_command_is_written_as_it_is_shown(
     written = json.loads((tmp_path / "x.json").read_text())
     assert [each["met"] for each in written["demands"]] == [True, False]
     assert written["bias"][0]["estimator"] == "plug-in 1"
+
+
+def test_what_a_verdict_in_brackets_means_is_said_under_the_table() -> None:
+    def verdicts(*rows: Demand) -> Any:
+        return Study(True, [], [], list(rows), "here", 1.0).rich()[-1]
+
+    asked, shown = Demand("x", 2.0, most=1.1), Demand("y", 2.0, most=1.1, counts=False)
+    assert verdicts(asked).caption is None
+    both = verdicts(asked, shown)
+    assert list(both.columns[-1].cells) == ["MISSED", "(MISSED)"]
+    assert "In brackets" in both.caption
