@@ -177,7 +177,7 @@ def test_a_league_that_was_broken_off_goes_on_from_its_last_whole_day(tmp_path: 
         whole = league.run()
     with League.create(league_of_six(), tmp_path / "broken") as league:
         host = league.hosts.hosts["host-0"]  # type: ignore[attr-defined]
-        deliver, calls = host._deliver, 0
+        deliver, calls = host._calls.deliver, 0
 
         def deliver_and_break(mail: Any) -> None:
             nonlocal calls
@@ -186,7 +186,7 @@ def test_a_league_that_was_broken_off_goes_on_from_its_last_whole_day(tmp_path: 
                 raise KeyboardInterrupt
             deliver(mail)
 
-        host._deliver = deliver_and_break
+        host._calls.deliver = deliver_and_break
         with pytest.raises(KeyboardInterrupt):
             league.run()
         assert league.run().log_sha256 == whole.log_sha256
