@@ -7,7 +7,7 @@ gates and their training are those of `policies.becon`. In the order of reading:
 - `values`: what levers are worth, objective by objective, and the best within a budget (numpy)
 - `forward`: the estimator's networks in numpy, so that a host needs no torch
 - `artefact`, `buyer`: a trained policy as a folder, and one that acts for one firm
-- `collecting`, `training`: how it is learned on the league's economy (torch)
+- `collecting`, `settings`, `training`: how it is learned on the league's economy (torch)
 - `study`, `table`: whole leagues against what BECON is compared with; ``python -m
   policies.becon.procurement``
 """

@@ -88,7 +88,8 @@ def _main(
 
 
 def _train(folder: Path, seed: int, quick: bool) -> None:
-    from policies.becon.procurement.training import QUICK, Settings, train_into
+    from policies.becon.procurement.settings import QUICK, Settings
+    from policies.becon.procurement.training import train_into
 
     settings = replace(QUICK if quick else Settings(), seed=seed)
     train_into(folder, settings, lambda line: progress.print(line, markup=False))

@@ -13,7 +13,8 @@ pytest.importorskip("safetensors", reason="a policy needs safetensors: make rl")
 
 from policies.becon.procurement.artefact import PurchasingPolicy
 from policies.becon.procurement.collecting import explored, league, play
-from policies.becon.procurement.training import Settings, Trained, train
+from policies.becon.procurement.settings import Settings
+from policies.becon.procurement.training import Trained, train
 from services.errors import HanseError
 
 TINY = Settings(
