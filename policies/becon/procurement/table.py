@@ -240,4 +240,5 @@ def _half(figure: Figure) -> float:
 
 def _cell(regret: float, violation: float) -> str:
     """As the note prints it, without the zero before the point."""
-    return f"{regret:.3f} ({violation:.1f})".replace("0.", ".", 1)
+    shown = f"{abs(regret):.3f}".removeprefix("0")
+    return f"{'-' if regret < 0 else ''}{shown} ({violation:.1f})"
