@@ -81,14 +81,15 @@ def verify(
 def _show(found: Verification) -> None:
     from actors.replaying import config_of
     from actors.verifying import reports_of
-    from services.cli.monitor_words import alert_line, roles
     from services.runs import Run
+    from services.telemetry.inspection.cascade_report import report_in
+    from services.telemetry.inspection.watch_words import alert_line, roles
     from services.telemetry.inspection.words import when
 
     run = Run(found.run)
     reports, config = reports_of(run), config_of(run)
-    report = reports[found.alert]
-    assert config.monitor is not None
+    report = report_in(reports[found.alert].model_dump(mode="json"))
+    assert config.monitor is not None and report is not None
     say(alert_line(report, config.monitor.tick_minutes))
     say(f"suspects: {roles(report)}")
     others = [name for name in reports if name != found.alert]

@@ -151,12 +151,13 @@ def _interventions(
 
 
 def _show(found: Comparison, interventions: list[InterventionConfig]) -> None:
-    from services.cli.trace_prose import Prose
     from services.runs import Run
+    from services.telemetry.inspection.prose import Prose
+    from services.telemetry.inspection.watch_words import intervention
     from services.telemetry.reader import TraceReader
 
     for one in interventions:
-        say(f"without: {in_words(one)}")
+        say(f"without: {intervention(one)}")
     parting = found.parting
     if parting.day is None:
         say(f"nothing differs: days {found.day} to {found.last_day} are the same to the byte")
@@ -170,16 +171,6 @@ def _show(found: Comparison, interventions: list[InterventionConfig]) -> None:
     if parting.day is not None:
         more = typed("hanse", "trace", found.run, "diff", found.replay)
         note(f"more: {more}    (causes, deals, books day by day)")
-
-
-def in_words(one: InterventionConfig) -> str:
-    """`farmer_2 to roaster_1, from day 8 00:00`."""
-    from services.telemetry.inspection.words import when
-
-    if one.drop is not None:
-        return f"message {one.drop}"
-    to = "says nothing" if one.recipient is None else f"says nothing to {one.recipient}"
-    return f"{one.agent} {to} from {when(one.begin)} on"
 
 
 def _step(side: Side | None) -> str:

@@ -92,7 +92,8 @@ def recovery_in(run: Run, account: Account) -> Recovery | None:
 
 
 def _show_account(run: Run, account: Account) -> None:
-    from services.cli.monitor_words import alert_line, report_in, roles
+    from services.telemetry.inspection.cascade_report import report_in
+    from services.telemetry.inspection.watch_words import alert_line, roles
 
     say(f"monitor: {account.summary()}")
     lines = []
