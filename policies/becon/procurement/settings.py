@@ -40,9 +40,11 @@ class Settings:
     random_share: float = 0.05
     """Of days on which levers are drawn, in all leagues but the explored."""
     kappa: float = 0.7
-    """How many deviations of the budget the policy will hold back; no part of what is learned. Of 0,
-    0.35, 0.5, 0.7 and 1 it is the largest whose safe regret on the tuning seeds is within 0.001 of
-    the least: .020 (4.8 % violations), .015 (2.8), .016 (2.5), .015 (1.6), .025 (1.3)."""
+    """How many deviations of the budget the policy will hold back; no part of what is learned.
+
+    Of 0, 0.35, 0.5, 0.7 and 1 it is the largest whose safe regret on the tuning seeds is within
+    0.001 of the least: .020 (4.8 % violations), .015 (2.8), .016 (2.5), .015 (1.6), .025 (1.3).
+    """
     form: EstimatorForm = field(default_factory=EstimatorForm)
 
     @classmethod
