@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from services.cli.statistics import estimate
+from services.statistics import estimate
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -22,8 +22,8 @@ from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING
 from policies.becon.variants import VARIANTS
 from policies.environments.tradeoff_desk import DRIFTS, DeskSettings
 from policies.kept import kept
-from services.cli.seeds import parse_seeds
 from services.errors import HanseError
+from services.seeds import parse_seeds
 
 QUICK_ITERATIONS = 30
 QUICK_VARIANTS = ("exposed", "becon")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from services.cli.console import dollars, note, say, say_json, say_table
 from services.cli.folders import replica_folders
-from services.cli.seeds import format_seeds
-from services.cli.statistics import Estimate, estimate, paired
 from services.cli.summary import short_strategy
 from services.errors import HanseError
+from services.seeds import format_seeds
+from services.statistics import Estimate, estimate, paired
 
 if TYPE_CHECKING:
     from services.runs.result import RunResult

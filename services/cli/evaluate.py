@@ -89,7 +89,7 @@ def evaluate(
     """
     from services.cli.evaluation_tables import Evaluation, tell
     from services.cli.judged_policies import judged
-    from services.cli.seeds import parse_seeds
+    from services.seeds import parse_seeds
 
     found = judged(policy, firm)
     config, source = _league(found, file, settings or [])

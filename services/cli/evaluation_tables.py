@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from services.cli.comparison import Sweep, numbers
 from services.cli.console import dollars, note, say, say_json, say_table
 from services.cli.evaluation_names import JUDGED
-from services.cli.statistics import Estimate, estimate, paired
 from services.cli.summary import short_strategy
 from services.errors import HanseError
+from services.statistics import Estimate, estimate, paired
 
 if TYPE_CHECKING:
     from policies.training.tally import Outcome

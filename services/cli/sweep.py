@@ -57,7 +57,7 @@ def sweep(
     """
     from services.cli.comparison import Sweep, show
     from services.cli.replicas import run_replicas
-    from services.cli.seeds import parse_seeds
+    from services.seeds import parse_seeds
 
     paths = files or []
     if any(path.is_dir() for path in paths):

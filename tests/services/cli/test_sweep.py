@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from services.cli.comparison import Sweep
-from services.cli.seeds import format_seeds, parse_seeds
-from services.cli.statistics import estimate, paired
 from services.config import standard
 from services.errors import HanseError
+from services.seeds import format_seeds, parse_seeds
+from services.statistics import estimate, paired
 from tests.services.cli.fake_league import League
 
 
