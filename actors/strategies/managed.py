@@ -113,6 +113,7 @@ class Managed(ScriptedRoaster):
             for item, (output, share) in _OUTPUT.items()
         }
         standing = None if self.drift is None else self._standing(seen.data, deals.data.rows)
+        self._spent = 0.0
         report = StockReport(firm=self.firm, position=position, standing=standing)
         self.context.send(self.controller, report)
         listings = yield c.ViewListings()
@@ -176,7 +177,6 @@ class Managed(ScriptedRoaster):
                 sold[deal.item] = sold.get(deal.item, 0) + deal.qty
         yesterday = self._judged(client, books, sum(sold.values()))
         self._before = [books.margin, books.stored, books.cash, books.owed]
-        self._spent = 0.0
         told = client.told
         if told is not None:
             weights = dict(zip(OBJECTIVES, told[0].tolist(), strict=True))

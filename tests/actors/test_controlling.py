@@ -60,25 +60,30 @@ def test_a_decision_is_an_event_with_what_it_stands_on(tmp_path: Path) -> None:
         assert told["at_most"] <= 150.0 * told["becon.budget_safe"] + 1e-9
 
 
-def test_a_firm_bids_no_more_than_it_may(tmp_path: Path) -> None:
-    made = config(written(tmp_path / "policy"))
-    played(made, tmp_path / "run")
-    run = Run(tmp_path / "run")
-    may = {
-        row[0] // 1440: json.loads(row[-1])["at_most"]
-        for row in run.rows("events", "kind = 'purchasing_decision'")
-    }
-    spent = dict.fromkeys(may, 0.0)
+def bids(run: Run) -> tuple[list[float], list[float]]:
+    """Dollars that roaster_A may bid, and has bid, day by day."""
+    may = [
+        json.loads(row[-1])["at_most"] for row in run.rows("events", "kind = 'purchasing_decision'")
+    ]
+    spent = [0.0] * len(may)
     for *_, body in run.rows("events", "kind = 'action' AND subject = 'roaster_A'"):
         action = json.loads(body)
         if action["tool"] == "make_offer":
             spent[action["day"]] += action["args"]["qty"] * action["args"]["offered_price"]
-    assert sum(spent.values()) > 0
-    assert all(spent[day] <= may[day] + 1e-9 for day in may)
+    return may, spent
+
+
+def test_a_firm_bids_no_more_than_it_may(tmp_path: Path) -> None:
+    made = config(written(tmp_path / "policy"))
+    played(made, tmp_path / "run")
+    run = Run(tmp_path / "run")
+    may, spent = bids(run)
+    assert sum(spent) > 0
+    assert all(day <= most + 1e-9 for day, most in zip(spent, may, strict=True))
     costs = [
         json.loads(row[-1])["cost"] for row in run.rows("events", "kind = 'purchasing_outcome'")
     ]
-    assert costs == pytest.approx([min(1.0, spent[day] / 150.0) for day in range(DAYS - 1)])
+    assert costs == pytest.approx([min(1.0, day / 150.0) for day in spent[:-1]])
 
 
 def test_the_truth_goes_to_no_one(tmp_path: Path) -> None:
@@ -103,9 +108,13 @@ def test_one_seed_gives_one_log_on_any_number_of_hosts_and_after_a_resume(tmp_pa
 
 def test_a_firm_without_an_intent_is_served_too(tmp_path: Path) -> None:
     plain = {key: value for key, value in FIRM.items() if key != "options"}
-    played(config(written(tmp_path / "policy"), plain), tmp_path / "run")
+    played(config(written(tmp_path / "policy"), plain, kappa=0.0), tmp_path / "run")
     assert len(list(Run(tmp_path / "run").rows("events", "kind = 'purchasing_decision'"))) == DAYS
     assert not list(Run(tmp_path / "run").rows("events", "kind = 'purchasing_outcome'"))
+    may, spent = bids(Run(tmp_path / "run"))
+    # The purse is that of a day, not of the run.
+    assert sum(spent) > max(may)
+    assert all(day <= most + 1e-9 for day, most in zip(spent, may, strict=True))
 
 
 def test_each_firm_is_believed_in_by_itself(tmp_path: Path) -> None:
