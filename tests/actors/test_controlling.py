@@ -68,7 +68,7 @@ def bids(run: Run) -> tuple[list[float], list[float]]:
     spent = [0.0] * len(may)
     for *_, body in run.rows("events", "kind = 'action' AND subject = 'roaster_A'"):
         action = json.loads(body)
-        if action["tool"] == "make_offer":
+        if action["tool"] == "make_offer" and action["status"] == "success":
             spent[action["day"]] += action["args"]["qty"] * action["args"]["offered_price"]
     return may, spent
 
