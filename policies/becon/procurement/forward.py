@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.becon.observation import Layout
-from policies.becon.procurement.values import Array, Layers, forward
+from policies.becon.procurement.values import Array, Layers, forward, product
 from services.errors import HanseError
 
 Source = Literal["gated", "history", "filter", "exposed"]
@@ -102,8 +102,8 @@ class Networks:
         """The state ``(H,)`` after an observation ``(D,)``."""
         seen = np.concatenate([x[self.layout.part(name)] for name in self.layout.history])
         weight_x, weight_h, bias_x, bias_h = self._gru
-        of_x = (weight_x @ seen + bias_x).reshape(3, -1)
-        of_h = (weight_h @ state + bias_h).reshape(3, -1)
+        of_x = (product(weight_x, seen) + bias_x).reshape(3, -1)
+        of_h = (product(weight_h, state) + bias_h).reshape(3, -1)
         reset, update = _sigmoid(of_x[0] + of_h[0]), _sigmoid(of_x[1] + of_h[1])
         new = np.tanh(of_x[2] + reset * of_h[2])
         return np.asarray((1.0 - update) * new + update * state)

@@ -21,12 +21,21 @@ DEAREST = 20.0
 """The most that a price of the budget may be, as of `policies.becon.multiplier`."""
 
 
+def product(weight: Array, seen: Array) -> Array:
+    """Weights (out, in) times inputs (..., in): (..., out).
+
+    Not by BLAS: the order of its sums, and with it the last digits, may depend on how many threads
+    a host has, and a run must be the same to the byte on any layout.
+    """
+    return np.asarray(np.einsum("...i,ji->...j", seen, weight))
+
+
 def forward(layers: Layers, seen: Array) -> Array:
     """A perceptron with tanh: inputs (..., D) to outputs (..., K)."""
     *hidden, last = layers
     for weight, bias in hidden:
-        seen = np.tanh(seen @ weight.T + bias)
-    return np.asarray(seen @ last[0].T + last[1])
+        seen = np.tanh(product(weight, seen) + bias)
+    return product(last[0], seen) + last[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class Values:
             preference: ``(K,)``.
             budget: What the purse may be at most.
         """
-        worth = self.table(features) @ preference
+        worth = np.einsum("mk,k->m", self.table(features), preference)
         over = self._purse - max(budget, 0.0)
         kept = over <= 0.0
         chosen = int(np.where(kept, worth, -np.inf).argmax())
