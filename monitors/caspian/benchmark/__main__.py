@@ -1,4 +1,8 @@
-"""`python -m monitors.caspian.benchmark`: runs the benchmark and prints its tables."""
+"""`python -m monitors.caspian.benchmark`: runs the benchmark and prints its tables.
+
+`hanse monitor bench` measures the same, with bars and a verdict; monitors know nothing of the
+command line, so here a line on stderr says how far it is.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from monitors.caspian.benchmark.benchmark import run_benchmark
 from monitors.caspian.benchmark.page import page
@@ -25,26 +28,10 @@ def main(
 ) -> None:
     """Measures CASPIAN's robust mode beside its rivals on synthetic cascades."""
     console = Console()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        tasks = {}
-
-        def advance(done: int, total: int, what: str) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done)
-
-        try:
-            results = run_benchmark(QUICK if quick else FULL, processes=processes, progress=advance)
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
+    try:
+        results = run_benchmark(QUICK if quick else FULL, processes=processes, progress=_tell)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
     for table in tables(results):
         console.print(table)
     for text in results.warnings:
@@ -53,6 +40,12 @@ def main(
         json.write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     if html is not None:
         html.write_text(page(results), encoding="utf-8")
+
+
+def _tell(done: int, total: int, what: str) -> None:
+    """A line at each tenth of a part."""
+    if done and done * 10 // total > (done - 1) * 10 // total:
+        typer.echo(f"{what}: {done:,} of {total:,}", err=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ def test_the_command_prints_tables_and_writes_what_it_is_asked_for(
 
     def known(size: Size, *, processes: int, progress: Any) -> Results:
         asked.extend([size, processes])
-        progress(1, 2, "traces")
+        progress(50, 100, "traces")
+        progress(51, 100, "traces")
         return results
 
     monkeypatch.setattr(__main__, "run_benchmark", known)
@@ -40,6 +41,7 @@ def test_the_command_prints_tables_and_writes_what_it_is_asked_for(
     )
 
     assert said.exit_code == 0 and asked == [QUICK, 1]
+    assert said.stderr == "traces: 50 of 100\n"
     assert "Requirements" in said.output and "too few" in said.output
     assert Results.model_validate_json(json.read_text()) == results
     assert html.read_text().startswith("<!DOCTYPE html>")
