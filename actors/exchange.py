@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from actors.agent import Agent, handles
 from actors.context import Context
+from actors.letters import post_letters
 from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefused
 from services.economy.commands import Command
 from services.economy.observation import Observation
@@ -17,7 +18,6 @@ from services.messages import (
     MINUTES_PER_DAY,
     NOBODY,
     Channel,
-    Letter,
     Message,
     Origin,
     Payload,
@@ -328,7 +328,7 @@ class Exchange(Agent):
         """Hands over what has happened in the town, with the message that has brought it about."""
         town, origin = self.town, self._cause
         if town.mail.outbox:
-            self._post_letters(context, origin)
+            post_letters(town.mail, context, origin)
         if town.abroad.outbox:
             self._post_orders(context, origin)
         if town.world.events or town.world.ledger or town.figures:
@@ -338,19 +338,6 @@ class Exchange(Agent):
                 context.book_all(records.ledger)
             for day, firm, figures in records.figures:
                 context.measure(day, firm, figures)
-
-    def _post_letters(self, context: Context, origin: Origin) -> None:
-        for letter in self.town.mail.outbox:
-            told = Letter(
-                letter_id=letter.id,
-                author=letter.author,
-                title=letter.title,
-                body=letter.body,
-                ref_listing_id=letter.ref_listing_id,
-                ref_offer_id=letter.ref_offer_id,
-            )
-            context.send(letter.recipient, told, origin=origin)
-        self.town.mail.outbox.clear()
 
     def _post_orders(self, context: Context, origin: Origin) -> None:
         for order in self.town.abroad.outbox:

@@ -22,7 +22,7 @@ from services.economy.state import FirmState
 from services.economy.town import Town
 from services.economy.town import Turn as TownTurn
 from services.errors import HanseError
-from services.messages import MINUTES_PER_DAY, Letter, Message, filled
+from services.messages import MINUTES_PER_DAY, Message, filled
 
 if TYPE_CHECKING:
     from actors.agent import Agent
@@ -103,6 +103,7 @@ class Episode:
         from actors.context import Clock, Context
         from actors.exchange import Turn
         from actors.firm import Firm
+        from actors.letters import post_letters
 
         seats = tuple(seats)
         playable(config, seats)
@@ -123,6 +124,7 @@ class Episode:
         """Turns that a strategy lost by an error, as in a league."""
         self.ledger: list[Any] | None = [] if keep_ledger else None
         self._turn, self._turn_fields = Turn, set(Turn.model_fields)
+        self._post_letters = post_letters
         self._exchange = cast.exchanges[cast.towns[0]]
         self._strategies: dict[str, Strategy] = {}
         self._agents: dict[str, Agent] = {}
@@ -279,7 +281,7 @@ class Episode:
                 self.refused[name][str(result.code)] += 1
         if self.town.mail.outbox:
             if self._talks:
-                self._post_letters()
+                self._post_letters(self.town.mail, self._contexts[self._exchange])
             self.town.mail.outbox.clear()
 
     # ---- mail between agents ---------------------------------------------------------------------
@@ -335,19 +337,6 @@ class Episode:
             self._strategies[name].wake(self._contexts[name])
         elif name in self._agents:
             self._agents[name].wake(self._contexts[name])
-
-    def _post_letters(self) -> None:
-        context = self._contexts[self._exchange]
-        for letter in self.town.mail.outbox:
-            told = Letter(
-                letter_id=letter.id,
-                author=letter.author,
-                title=letter.title,
-                body=letter.body,
-                ref_listing_id=letter.ref_listing_id,
-                ref_offer_id=letter.ref_offer_id,
-            )
-            context.send(letter.recipient, told)
 
     def _forget(self) -> None:
         """Drops the records; an episode has no log."""
