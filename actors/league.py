@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.cast import Cast, plan
 from actors.day_writer import DayWriter, WrittenDay
+from actors.days import LOSSES_A_DAY, SPAN_COUNTERS, Days
 from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
@@ -23,24 +24,22 @@ from actors.outcome import gather_result
 from actors.playing import Playing
 from actors.status import StatusFile
 from actors.strategies.fingerprint import fingerprints
-from actors.tracing import Exporting, LeagueSpans, Telemetry, count_spans, exporting
+from actors.tracing import Exporting, LeagueSpans, Telemetry, exporting
 from actors.watching import Watching
 from services.config import RunConfig
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
-from services.runs import DayMark, Manifest, Mark, Run, RunStore, fitting, unpack_state
+from services.runs import Manifest, Run, RunStore
 from services.runs.result import RunResult
 from services.telemetry.logs import Place
 
 if TYPE_CHECKING:
     from services.telemetry.lane import Counts
 
+__all__ = ["COUNTERS", "LOSSES_A_DAY", "SPAN_COUNTERS", "TELEMETRY", "League", "Progress"]
+
 TELEMETRY = Telemetry()
 
-LOSSES_A_DAY = 5
-"""Host losses on one day after which the league gives up."""
-SPAN_COUNTERS = ("spans", "spans_expected")
-"""How many spans the run's messages have, and how many they must have."""
 COUNTERS = ("agent_errors", "turns_missed", "mail_refused", "undeliverable", "host_restarts")
 
 
@@ -86,23 +85,26 @@ class League:
             if placement == "inline"
             else _ray_hosts(cast, self.layout, placement, store.manifest.id, key, log_folder)
         )
-        self._names = sorted(set(self.layout.values()))
-        self._day = 0
-        self._fresh = True
-        self._dirty = False
-        self._done = False
-        self._mark: Mark | DayMark | None = None
-        self._apart = placement != "one" and len(self._names) > 1 and not cast.monitors
-        """Whether hosts play a day each for itself: until one is found to need another."""
-        self._losses = 0
+        names = sorted(set(self.layout.values()))
         self._broken_off = False
         self._spans = LeagueSpans(store.manifest) if telemetry.traced else None
         self._writer = DayWriter(store, self._spans, behind=placement != "inline")
-        self._orders = Orders(store.folder, self._writer.journal)
+        orders = Orders(store.folder, self._writer.journal)
         watching = None
         if config.monitor is not None and cast.monitors:
-            watching = Watching(self.hosts, config.monitor.tick_minutes, self._orders.take)
-        self._playing = Playing(self.hosts, self._names, self._writer.journal, watching)
+            watching = Watching(self.hosts, config.monitor.tick_minutes, orders.take)
+        self._playing = Playing(self.hosts, names, self._writer.journal, watching)
+        self._days = Days(
+            store,
+            cast,
+            self.hosts,
+            self._playing,
+            self._writer,
+            orders,
+            self.counters,
+            traced=telemetry.traced,
+            apart=placement != "one" and len(names) > 1 and not cast.monitors,
+        )
         self._seconds = 0.0
         self._status = StatusFile(store.folder, self._describe)
         self._closed = False
@@ -173,7 +175,7 @@ class League:
             store = RunStore.open(folder)
             league = cls._open(config, store, players, place, number, telemetry, exports)
             try:
-                league._restore()
+                league._days.restore()
             except BaseException:
                 league.close()
                 raise
@@ -217,25 +219,23 @@ class League:
             if self._broken_off:
                 # What was broken off in mid-minute cannot be gone on with; the day begins anew.
                 self.store.discard_day()
-                self._restore()
+                self._days.restore()
             self._broken_off = True
             while True:
                 try:
                     self._seconds = time.monotonic() - started
-                    for written in self._step(until_day):
-                        self._mark = written.mark
+                    for written in self._days.step(until_day, self._seconds):
                         if self._exporting is not None:
                             self._exporting.submit(written.day)
-                        self._losses = 0
                         if on_day is not None:
                             on_day(self._progress(written, time.monotonic() - started))
-                    if self._done or self._reached(until_day):
+                    if self._days.done or self._days.reached(until_day):
                         result = self._result(time.monotonic() - started)
                         break
                 except HostLost as lost:
-                    self._recover(lost)
+                    self._days.recover(lost)
             self._broken_off = False
-            if self._done:
+            if self._days.done:
                 self._finish(result)
             else:
                 self.store.interrupt()
@@ -292,124 +292,14 @@ class League:
         """Closes the league."""
         self.close()
 
-    # ---- the clock -------------------------------------------------------------------------------
-
-    def _step(self, until_day: int | None) -> list[WrittenDay]:
-        """Plays the next minute, or ends the day; returns the days that are now safe."""
-        if self._fresh:
-            self._fresh = False
-            self._dirty = True
-            self._playing.start()
-            return []
-        minute = self._playing.next_minute
-        if minute is not None and minute >= self.config.days * MINUTES_PER_DAY:
-            minute = None  # nobody is woken after the last day
-        if minute is not None and minute // MINUTES_PER_DAY <= self._day:
-            begins, self._dirty = not self._dirty, True
-            until = (self._day + 1) * MINUTES_PER_DAY
-            if not (self._apart and begins):
-                self._playing.play(minute, until)
-            elif not self._playing.play_apart(minute, until):
-                return self._play_together()
-            return []
-        written = []
-        if self._dirty:
-            self._playing.close_day((self._day + 1) * MINUTES_PER_DAY - 1)
-            written = self._end_day()
-            self._dirty = False
-        if minute is None or self._day == until_day:
-            written += self._writer.flush()
-        if minute is None:
-            self._done = True
-        else:
-            self._day = minute // MINUTES_PER_DAY
-        return written
-
     def _finish(self, result: RunResult) -> None:
         spans = []
         if self._spans is not None:
-            spans = [self._spans.run(self._day), *self._spans.last_checkpoint(self._day)]
+            day = self._days.day
+            spans = [self._spans.run(day), *self._spans.last_checkpoint(day)]
         self.store.finish(result, spans)
         if self._exporting is not None:
             self.exported = self._exporting.close()
-
-    def _reached(self, until_day: int | None) -> bool:
-        return until_day is not None and self._mark is not None and self._mark.day >= until_day
-
-    def _play_together(self) -> list[WrittenDay]:
-        """Goes back to the morning, to play this day and all others round by round."""
-        self._apart = False
-        written = self._writer.flush()
-        self.store.discard_day()
-        self._mark = written[-1].mark if written else self._mark
-        self._restore()
-        return written
-
-    def _end_day(self) -> list[WrittenDay]:
-        """Has the day written down: records, every agent's state, digests; all or nothing."""
-        records = self.hosts.end_day()
-        for part in records:
-            for what, number in part.counters.items():
-                self.counters[what] = self.counters.get(what, 0) + number
-        if self._spans is not None:
-            for what, more in zip(SPAN_COUNTERS, count_spans(records), strict=True):
-                self.counters[what] += more
-        return self._writer.write(self._day, records, self.counters, self._seconds)
-
-    # ---- going back ------------------------------------------------------------------------------
-
-    def _restore(self) -> None:
-        """Puts everything back to the end of the last whole day."""
-        checkpoint = self.store.checkpoint()
-        self._dirty = False
-        if checkpoint is None:
-            self._day, self._fresh = 0, True
-            answers = self._orders.again(self.store.journal_since(0))
-            self._playing.go_back(self.hosts.restore(None, answers))
-            return
-        state = unpack_state(checkpoint, self.store.folder)
-        if sorted(state["agents"]) != self.cast.names:
-            raise HanseError(
-                f"{self.store.folder}: its checkpoint has other agents than its configuration;"
-                " branch from an earlier day or start a new run"
-            )
-        self.counters.update(state["counters"])
-        self._fresh = False
-        self._day = checkpoint.day
-        self._mark = Mark(
-            checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
-        )
-        journal = self.store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY)
-        answers = self._orders.again(journal)
-        with fitting(checkpoint, self.store.folder):
-            self._playing.go_back(self.hosts.restore(state["agents"], answers))
-
-    def _recover(self, lost: HostLost) -> None:
-        """Replaces lost hosts and plays the day again from its beginning.
-
-        Raises:
-            HanseError: hosts are lost again and again on the same day.
-        """
-        while True:
-            self._losses += 1
-            if self._losses > LOSSES_A_DAY:
-                raise HanseError(
-                    f"{self.store.folder}: {', '.join(lost.hosts)} died {LOSSES_A_DAY} times on day"
-                    f" {self._day}; look for an agent that ends its process, then: hanse resume"
-                    f" {self.store.folder}"
-                )
-            try:
-                for written in self._writer.flush():
-                    self._mark = written.mark
-                restarts = self.counters["host_restarts"] + len(lost.hosts)
-                self.store.discard_day()
-                self.hosts.revive(lost.hosts)
-                self._restore()
-                self.counters["host_restarts"] = restarts
-                self._done = False
-                return
-            except HostLost as again:
-                lost = again
 
     # ---- what others see -------------------------------------------------------------------------
 
@@ -417,16 +307,17 @@ class League:
         return Progress(written.day, self.config.days, written.cash, written.mark.messages, seconds)
 
     def _result(self, seconds: float) -> RunResult:
-        assert self._mark is not None
+        mark = self._days.mark
+        assert mark is not None
         counters = dict(sorted(self.counters.items()))
         spans = {what: counters.pop(what) for what in SPAN_COUNTERS}
         return gather_result(
             self.cast,
-            self._mark,
+            mark,
             self.hosts.summaries().values(),
             run=str(self.store.folder),
             placement=self.placement,
-            hosts=len(self._names),
+            hosts=len(set(self.layout.values())),
             seconds=round(seconds, 3),
             counters=counters,
             **spans,

@@ -75,7 +75,7 @@ def _steps(config: RunConfig) -> list[float]:
 
         playing.play = timed
         # Days that are played apart have no steps to compare.
-        league._apart = False
+        league._days.apart = False
         league.run()
     return seconds
 
