@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from policies.becon.procurement.artefact import read_manifest
-from policies.becon.procurement.study import REPORTED, TUNING, run_study
+from policies.becon.procurement.study import ARMS, REPORTED, TUNING, run_study
 from policies.becon.procurement.table import Table
 from services.errors import HanseError
 
@@ -36,15 +36,18 @@ def main(
     tuning: Annotated[
         bool, typer.Option("--tuning", help="Play the seeds on which settings are chosen.")
     ] = False,
+    arms: Annotated[
+        str, typer.Option(metavar="LIST", help="Who is compared, separated by commas.")
+    ] = ",".join(ARMS),
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Keep finished seeds; go on where it was stopped."),
+        typer.Option(metavar="FOLDER", help="Keep what is finished; go on where it was stopped."),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the table there, too.")] = None,
 ) -> None:
     """Trains a purchasing policy and plays whole leagues with it; ends with 1 if a demand fails."""
     try:
-        _main(quick, policy, out, only_train, seed, tuning, keep, json)
+        _main(quick, policy, out, only_train, seed, tuning, arms, keep, json)
     except HanseError as error:
         progress.print(str(error), markup=False)
         raise typer.Exit(2) from None
@@ -57,11 +60,16 @@ def _main(
     only_train: bool,
     seed: int,
     tuning: bool,
+    arms: str,
     keep: Path | None,
     json: Path | None,
 ) -> None:
     if only_train and (out is None or policy is not None):
         raise HanseError("--only-train: needs --out FOLDER, and no --policy; give it one")
+    names = [name.strip() for name in arms.split(",")]
+    for name in names:
+        if name not in ARMS:
+            raise HanseError(f"--arms: there is no {name!r}; allowed: {', '.join(ARMS)}")
     with tempfile.TemporaryDirectory(prefix="policy-") as scratch:
         folder = policy or out or Path(scratch)
         if policy is None:
@@ -72,7 +80,7 @@ def _main(
         seeds = TUNING if tuning else TUNING[:QUICK_SEEDS] if quick else REPORTED
         days = 90
         manifest = read_manifest(folder)
-        cells = run_study(folder, seeds, days=days, keep=keep, say=progress.print)
+        cells = run_study(folder, seeds, arms=names, days=days, keep=keep, say=progress.print)
         seconds = manifest.metrics.get("cpu_seconds", float("nan"))
         table = Table.of(cells, days, manifest.name, manifest.kappa, seconds)
     if json is not None:

@@ -121,9 +121,10 @@ def config_of(arm: Arm, policy: Path, regime: str, seed: int, days: int) -> RunC
 def play_league(config: RunConfig, folder: Path) -> LeagueRun:
     """Plays a whole league into a folder and reads what the firm and its controller noted."""
     from actors.league import League
+    from actors.tracing import Telemetry
     from services.runs import Run
 
-    with League.create(config, folder) as running:
+    with League.create(config, folder, telemetry=Telemetry(traced=False)) as running:
         result = running.run()
     events = Run(folder).rows("events", f"kind IN ('{OUTCOME}', '{DECISION}')")
     found: dict[str, list[dict[str, Any]]] = {OUTCOME: [], DECISION: []}
@@ -189,9 +190,10 @@ def run_study(
     Args:
         policy: The folder of the policy.
         seeds: One league each, and for each regime.
-        arms: Which of :data:`ARMS`; the oracle is always played.
+        arms: Which of :data:`ARMS`; the oracle is played in any case.
         days: Of a league.
-        keep: Where finished seeds are kept, so that a stopped study goes on; ``None``: nowhere.
+        keep: Where what is finished is kept, so that a stopped study goes on, and one with more
+            arms takes over what there is; ``None``: nowhere.
         say: Is told how far it is.
     """
     from policies.becon.procurement.artefact import read_manifest
@@ -199,36 +201,44 @@ def run_study(
     digest = read_manifest(policy).model_dump_json()
     cells: list[Cell] = []
     for place, seed in enumerate(seeds, 1):
-        path = None if keep is None else keep / f"seed{seed}.json"
-        made_with = (digest, tuple(arms), days, {name: ARMS[name] for name in arms})
-        cells += kept(path, list[Cell], made_with, partial(_seed, policy, seed, arms, days))
+        with tempfile.TemporaryDirectory(prefix="procurement-") as scratch:
+            leagues = _Leagues(policy, seed, days, Path(scratch))
+            for name in arms:
+                path = None if keep is None else keep / f"seed{seed}-{name}.json"
+                made_with = (digest, ARMS[name], days)
+                cells += kept(path, list[Cell], made_with, partial(leagues.cells, name))
         say(f"{place} of {len(seeds)}: seed {seed}")
     return cells
 
 
-def _seed(policy: Path, seed: int, arms: Sequence[str], days: int) -> list[Cell]:
-    cells = []
-    with tempfile.TemporaryDirectory(prefix="procurement-") as scratch:
-        number = 0
+class _Leagues:
+    """The leagues of one seed, each played when it is asked for."""
 
-        def play(arm: Arm, regime: str) -> LeagueRun:
-            nonlocal number
-            number += 1
-            return play_league(
-                config_of(arm, policy, regime, seed, days), Path(scratch) / str(number)
-            )
+    def __init__(self, policy: Path, seed: int, days: int, scratch: Path) -> None:
+        self._policy, self._seed, self._days, self._scratch = policy, seed, days, scratch
+        self._played = 0
+        self._oracle: LeagueRun | None = None
 
-        oracle = play(ARMS["oracle"], REGIMES[0])
-        for name in arms:
-            arm = ARMS[name]
-            run = None
-            for regime in REGIMES:
-                if name == "oracle":
-                    run = oracle
-                elif run is None or not arm.deaf:
-                    run = play(arm, regime)
-                cells.append(judged(name, regime, seed, run, oracle))
-    return cells
+    def cells(self, name: str) -> list[Cell]:
+        """An arm in all regimes."""
+        if self._oracle is None:
+            self._oracle = self._play(ARMS["oracle"], REGIMES[0])
+        arm, oracle = ARMS[name], self._oracle
+        if name == "oracle":
+            runs = [oracle] * len(REGIMES)
+        elif arm.deaf:
+            runs = [self._play(arm, REGIMES[0])] * len(REGIMES)
+        else:
+            runs = [self._play(arm, regime) for regime in REGIMES]
+        return [
+            judged(name, regime, self._seed, run, oracle)
+            for regime, run in zip(REGIMES, runs, strict=True)
+        ]
+
+    def _play(self, arm: Arm, regime: str) -> LeagueRun:
+        self._played += 1
+        config = config_of(arm, self._policy, regime, self._seed, self._days)
+        return play_league(config, self._scratch / str(self._played))
 
 
 def _safe_utility(days: Played) -> np.ndarray:
