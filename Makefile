@@ -11,7 +11,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test torch rl lint format bench clean
+.PHONY: help run test test-cluster torch rl lint format bench clean
 
 ARGS ?=
 BIN := .venv/bin
@@ -26,7 +26,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	if $$python $(SUITS) >/dev/null 2>&1; then echo $$python; break; fi; done)
 
 help: ## Print the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 run: $(STAMP) ## Run an economy (ARGS="..." is passed on to `hanse run`)
 	@$(BIN)/hanse run $(ARGS)
@@ -38,6 +38,11 @@ test: export OMP_NUM_THREADS = 1
 test: lint ## Lint, check the format and the types, run the tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
+# It makes network namespaces, hence root. What is missing is said as the reason of a skip.
+test-cluster: export HANSE_TEST_CLUSTER = 1
+test-cluster: $(STAMP) ## Test a cluster: three hosts in namespaces, ssh, ray up (root, minutes)
+	$(BIN)/python -m pytest -rs tests/cluster
 
 # On Linux the usual index serves a build of torch with several gigabytes of CUDA libraries beside
 # it, of no use to models of this size. So pip is asked first what it would take.

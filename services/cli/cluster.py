@@ -257,16 +257,17 @@ def _configured(
     """What is run, checked as `hanse run` checks it, and whether it needs files of the user's."""
     from services.cli.calibrations import check_calibration
     from services.cli.session import check_strategies
-    from services.config import apply_settings, load, standard
+    from services.cluster.project import relative_paths
+    from services.config import RunConfig, apply_settings, load, standard
 
     shown = "standard league" if run_file is None else str(run_file)
     where = None if run_file is None else run_file.resolve()
-    # Paths in the run file become relative to the project, as they will be on the hosts.
+    # Paths that an option names are meant as those of the run file are.
     with chdir(project):
         if where is None:
             config = standard()
         else:
-            config = load(where.relative_to(project), check_calibration=check_calibration)
+            config = load(where, check_calibration=check_calibration)
         if changes["hosts"] is None and "hosts" not in config.model_fields_set:
             changes = {**changes, "hosts": nodes}
         config = config.with_overrides(source="command line", **changes)
@@ -275,23 +276,8 @@ def _configured(
         checked = check_strategies(config, shown)
     if checked.played:
         raise HanseError(f"{shown}: a firm that you play needs this terminal: hanse run")
-    own = [name for name in checked.strategies if ":" in name]
-    for name in own:
-        _check_inside(name, project, shown)
-    return config, bool(own)
-
-
-def _check_inside(strategy: str, project: Path, shown: str) -> None:
-    from services.strategy_lines import policy_folder
-
-    path = policy_folder(strategy) or strategy.rpartition(":")[0]
-    if not path.endswith(".py") and policy_folder(strategy) is None:
-        return  # a module's name
-    if Path(path).is_absolute() or not (project / path).resolve().is_relative_to(project):
-        raise HanseError(
-            f"{shown}: {strategy} lies outside of {project}, which is what the hosts get; call"
-            " hanse in a folder that holds both"
-        )
+    values, own = relative_paths(config.dump(), project)
+    return RunConfig.parse(values, shown), own
 
 
 def _stay(head: Head, folder: Path, *, as_json: bool, quiet: bool) -> None:

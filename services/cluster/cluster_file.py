@@ -76,6 +76,13 @@ class ClusterFile:
             _check_start(values.get(key), key, path)
         if not re.fullmatch(r"[A-Za-z0-9_-]+", values["cluster_name"]):
             raise HanseError(f"{path}: cluster_name: use letters, digits, - and _ alone")
+        key_file = Path(_text(auth, "auth", "ssh_private_key", path)).expanduser()
+        if not key_file.is_file():
+            # ssh would go on with other keys that it finds, and `ray up` would not.
+            raise HanseError(
+                f"{path}: auth.ssh_private_key: the key {key_file} does not exist; name another, or"
+                f" make it: ssh-keygen -t ed25519 -f {key_file}"
+            )
         found = re.search(r"--port[= ](\d+)", _start(values[_STARTS[0]]))
         return cls(
             path,
@@ -83,7 +90,7 @@ class ClusterFile:
             head,
             tuple(workers),
             _text(auth, "auth", "ssh_user", path),
-            Path(_text(auth, "auth", "ssh_private_key", path)).expanduser(),
+            key_file,
             Path(_text(mounts, "file_mounts", TOKEN_THERE, path)).expanduser(),
             int(found[1]) if found else 6379,
         )

@@ -145,8 +145,6 @@ class Ssh:
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         last = lines[-1] if lines else "ssh gives no reason"
         by_hand = f"try: ssh -i {self.key} {self.user}@{host}"
-        if not self.key.exists():
-            return f"{host}: the key {self.key} does not exist; name another in the cluster file"
         if "HOST IDENTIFICATION HAS CHANGED" in said or "verification failed" in said:
             return (
                 f"{host}: has another host key than before; if it was set up anew:"

@@ -36,6 +36,7 @@ NEEDED = {
     "ip": "iproute2",
     "ss": "iproute2",
     "unshare": "util-linux",
+    "setpriv": "util-linux",
 }
 """The programs that are needed, and the Debian packages that have them."""
 _NET = "10.77.0"
@@ -248,8 +249,10 @@ def _boot(folder: Path, host: Host) -> subprocess.Popen[bytes]:
         lines += [f"mkdir -p {path}", f"mount --rbind {own}/kept{number} {path}"]
     lines.append(f"exec {_program('sshd')} -D -f {own}/sshd.conf -E {own}/sshd.log")
     return subprocess.Popen(
-        ["ip", "netns", "exec", f"hanse-{host.name}", "unshare", "--mount", "--uts", "--pid",
-         "--fork", "--kill-child", "bash", "-ec", "\n".join(lines)],
+        # They end with the tests, however these end.
+        ["setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", f"hanse-{host.name}",
+         "unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child",
+         "bash", "-ec", "\n".join(lines)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=(own / "boot.log").open("wb"),

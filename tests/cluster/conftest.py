@@ -1,0 +1,59 @@
+"""Three hosts and a laptop for all tests of a session; only `make test-cluster` runs these.
+
+They need root, some Debian packages and minutes, so a plain `pytest` does not even collect them.
+The files are numbered: the cluster is started once, and what ends it comes last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.hosts import Hosts, missing
+from tests.cluster.inline import Inline
+from tests.cluster.laptop import Laptop
+from tests.cluster.recoveries import Recoveries
+
+if os.environ.get("HANSE_TEST_CLUSTER") != "1":
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def hosts() -> Iterator[Hosts]:
+    """The hosts, with nothing on them."""
+    if reason := missing():
+        pytest.skip(reason)
+    with Hosts.make() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def laptop(hosts: Hosts) -> Laptop:
+    """The user's machine, with a cluster file of the three hosts."""
+    return Laptop(hosts)
+
+
+@pytest.fixture(scope="session")
+def cluster(laptop: Laptop) -> Laptop:
+    """The same, and the cluster is up."""
+    laptop.hanse("cluster up hosts.yaml")
+    return laptop
+
+
+@pytest.fixture(scope="session")
+def inline(tmp_path_factory: pytest.TempPathFactory) -> Inline:
+    """What the leagues of these tests come to in one process."""
+    return Inline(tmp_path_factory.mktemp("inline"))
+
+
+@pytest.fixture(scope="session")
+def recoveries(pytestconfig: pytest.Config) -> Iterator[Recoveries]:
+    """How long leagues stood still; shown as a table at the end."""
+    table = Recoveries()
+    yield table
+    reporter = pytestconfig.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        for line in table.lines():
+            reporter.write_line(line)

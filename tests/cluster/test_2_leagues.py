@@ -1,0 +1,134 @@
+"""A league on three hosts: the same to the byte, spread over them, and closed to strangers."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from services.runs import Run
+from tests.cluster.hosts import Hosts
+from tests.cluster.inline import Inline
+from tests.cluster.laptop import Laptop
+
+DEFAULT = 'name = "coffee"\ndays = 10\nfirms = [\n' + "".join(
+    f'  {{ name = "{role}_{letter}", role = "{role}" }},\n'
+    for role in ("farmer", "roaster", "retailer")
+    for letter in "AB"
+) + "]\n"  # fmt: skip
+PACKED = """
+name = "packed"
+seed = 3
+days = 6
+placement = "packed"
+[generate]
+firms = 300
+towns = 6
+"""
+PATIENT = """
+from actors.strategies import DailyPlan
+from services.economy import commands as c
+
+class Patient(DailyPlan):
+    def day(self):
+        stock = (yield c.ViewTrialBalance()).data.stock
+        if green := stock.get("green_coffee_kg", 0):
+            yield c.Roast(green_item_id="green_coffee_kg", qty_kg=min(green, 50))
+"""
+
+
+def test_every_host_joins(cluster: Laptop) -> None:
+    status = json.loads(cluster.hanse("cluster status hosts.yaml --json").stdout)
+    assert [node["host"] for node in status["nodes"]] == ["h1", "h2", "h3"]
+    assert status["missing"] == []
+
+
+def test_up_again_leaves_a_cluster_alone(cluster: Laptop, hosts: Hosts) -> None:
+    before = hosts["h1"].ssh("pgrep -f gcs_server | head -1").stdout
+    assert "it is up already" in cluster.hanse("cluster up hosts.yaml").stderr
+    assert hosts["h1"].ssh("pgrep -f gcs_server | head -1").stdout == before
+
+
+def test_a_league_with_an_actor_for_each_agent_is_the_same_to_the_byte(
+    cluster: Laptop, inline: Inline
+) -> None:
+    cluster.write("coffee.toml", DEFAULT)
+    result = cluster.result("cluster run hosts.yaml coffee.toml")
+    assert result["placement"] == "one"
+    assert result["log_sha256"] == inline.digest(DEFAULT)
+
+
+def test_three_hundred_firms_packed_are_the_same_to_the_byte(
+    cluster: Laptop, inline: Inline
+) -> None:
+    cluster.write("packed.toml", PACKED)
+    result = cluster.result("cluster run hosts.yaml packed.toml")
+    assert (result["placement"], result["hosts"]) == ("packed", 3)
+    assert result["log_sha256"] == inline.digest(PACKED)
+
+
+def test_progress_comes_to_the_terminal_and_the_folder_comes_back(cluster: Laptop) -> None:
+    done = cluster.hanse("cluster run hosts.yaml packed.toml --days 3 --out runs/back")
+    assert "day 2 (3 of 3)" in done.stderr
+    assert "hanse report runs/back" in done.stdout
+    run = Run(cluster.home / "runs" / "back")
+    assert run.state == "finished"
+    assert len(run.messages()) > 500
+
+
+def test_a_strategy_of_the_users_own_goes_to_the_hosts(cluster: Laptop) -> None:
+    cluster.write("patient.py", PATIENT)
+    firms = DEFAULT.replace('role = "roaster"', 'role = "roaster", strategy = "patient.py:Patient"')
+    cluster.write("patient.toml", firms.replace("days = 10", "days = 5"))
+    on_cluster = cluster.result("cluster run hosts.yaml patient.toml --placement packed")
+    here = cluster.result("run patient.toml --placement inline")
+    assert on_cluster["log_sha256"] == here["log_sha256"]
+    assert not on_cluster["counters"]["turns_missed"]
+
+
+def test_a_name_that_is_taken_on_the_cluster_is_refused(cluster: Laptop, hosts: Hosts) -> None:
+    hosts["h1"].ssh("mkdir -p .hanse/hanse/runs/taken")
+    said = cluster.refused("cluster run hosts.yaml --days 1 --out runs/taken")
+    assert "there is a run taken on the cluster already" in said
+    assert not (cluster.home / "runs" / "taken").exists()
+
+
+def test_a_client_without_the_token_is_refused(cluster: Laptop) -> None:
+    head = "ray status --address 10.77.0.1:6379"
+    token = "RAY_AUTH_TOKEN_PATH=/root/.hanse/hanse.token"
+    assert cluster.host.ssh(f"RAY_AUTH_MODE=token {token} {head}").returncode == 0
+    for stranger in ("RAY_AUTH_MODE=disabled", f"RAY_AUTH_MODE=token RAY_AUTH_TOKEN={'0' * 64}"):
+        done = cluster.host.ssh(f"{stranger} timeout 60 {head}", check=False)
+        assert done.returncode != 0
+        assert "token" in (done.stdout + done.stderr).lower()
+
+
+@pytest.mark.parametrize("name", ["h1", "h2", "h3"])
+def test_no_dashboard_listens_beyond_loopback(cluster: Laptop, hosts: Hosts, name: str) -> None:
+    beyond = [a for a in hosts[name].listening() if not a.startswith(("127.", "[::1]"))]
+    assert not [address for address in beyond if address.endswith(":8265")]
+
+
+def test_the_token_and_the_copied_key_are_for_their_owner_alone(
+    cluster: Laptop, hosts: Hosts
+) -> None:
+    files = {host.name: [".ray/auth_token"] for host in hosts.cluster}
+    files["h1"].append("ray_bootstrap_key.pem")
+    for name, paths in files.items():
+        modes = hosts[name].ssh(f"stat -c %a {' '.join(paths)}").stdout.split()
+        assert set(modes) == {"600"}, (name, paths, modes)
+
+
+def test_hosts_are_spread_and_status_shows_where(cluster: Laptop, hosts: Hosts) -> None:
+    cluster.write("long.toml", PACKED.replace("300", "60"))
+    cluster.hanse("cluster run hosts.yaml long.toml --days 2000 --detach --out runs/spread")
+    carried: dict[str, list[str]] = {"": []}
+    deadline = time.monotonic() + 120
+    while not all(carried.values()) and time.monotonic() < deadline:
+        status = json.loads(cluster.hanse("cluster status hosts.yaml --json").stdout)
+        carried = {n["host"]: [c.split("/")[-1] for c in n["carries"]] for n in status["nodes"]}
+    # The session of its own that a run has is a process group, too.
+    hosts["h1"].ssh("kill -- -$(cat .hanse/hanse/runs/spread/pid)")
+    assert carried == {"h1": ["host-2"], "h2": ["host-0"], "h3": ["host-1"]}
+    assert {"name": "spread", "state": "running"} in status["runs"]

@@ -1,0 +1,50 @@
+"""What is wrong with hosts is said with the host and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from services.cluster.checks import CLOCK_SECONDS, Facts, problems
+
+PACKAGES = {"ray": "2.60.0", "numpy": "2.4.6"}
+
+
+def facts(**changes: Any) -> Facts:
+    fine = Facts("h", "3.11", PACKAGES, True, True, {"/tmp": 10**10}, 0.0, [])
+    return fine._replace(**changes)
+
+
+def test_hosts_that_are_alike_have_no_problem() -> None:
+    assert problems({"a": facts(), "b": facts()}, "a", "2.60.0") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"python": "3.12"}, "b: has Python 3.12, a has 3.11"),
+        ({"packages": {**PACKAGES, "ray": "2.59.0"}}, "b: has ray 2.59.0, this machine has 2.60.0"),
+        ({"packages": {**PACKAGES, "numpy": "2.3.0"}}, "b: has numpy 2.3.0, a has 2.4.6"),
+        ({"packages": {**PACKAGES, "numpy": ""}}, "b: numpy not installed"),
+        ({"rsync": False}, "b: rsync is not installed"),
+        ({"resolves": False, "name": "hb"}, "address of its own name hb"),
+        ({"disk": {"/tmp": 10**8}}, "b: its disk is full: 100 MB free in /tmp"),
+        ({"clock": 300.0}, "b: its clock is 300 s ahead"),
+        ({"clock": -300.0}, "b: its clock is 300 s behind"),
+    ],
+)
+def test_a_host_that_is_not_as_it_should_be_is_the_only_one_named(
+    changes: dict[str, Any], said: str
+) -> None:
+    [problem] = problems({"a": facts(), "b": facts(**changes)}, "a", "2.60.0")
+    assert problem.startswith("b: ")
+    assert said in problem
+
+
+def test_a_slow_answer_is_not_taken_for_a_wrong_clock() -> None:
+    answer = {**facts()._asdict(), "clock": 1000.0}
+    slow = Facts.parse(answer, asked=1000.0, answered=1000.0 + 3 * CLOCK_SECONDS)
+    assert slow.clock == 0.0
+    quick = Facts.parse(answer, asked=1300.0, answered=1301.0)
+    assert quick.clock == pytest.approx(-300.5)

@@ -1,0 +1,117 @@
+"""A cluster file is read before anything is started; what it lacks is one line with the key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from services.cluster import ClusterFile
+from services.errors import HanseError
+
+LOCAL = Path(__file__).parents[2] / "deploy" / "local.yaml"
+
+
+@pytest.fixture
+def values(tmp_path: Path) -> dict[str, Any]:
+    """The file that comes with Hanse, with a key that exists."""
+    (tmp_path / "key").write_text("a key")
+    values: dict[str, Any] = yaml.safe_load(LOCAL.read_text())
+    values["auth"]["ssh_private_key"] = str(tmp_path / "key")
+    values["file_mounts"]["~/.ray/auth_token"] = str(tmp_path / "own" / "token")
+    return values
+
+
+def read(folder: Path, values: Any) -> ClusterFile:
+    file = folder / "hosts.yaml"
+    file.write_text(values if isinstance(values, str) else yaml.safe_dump(values))
+    return ClusterFile.read(file)
+
+
+def refusal(folder: Path, values: Any) -> str:
+    with pytest.raises(HanseError) as refused:
+        read(folder, values)
+    said = str(refused.value)
+    assert said.startswith(str(folder / "hosts.yaml"))
+    assert "\n" not in said
+    return said
+
+
+def test_the_head_is_the_first_of_the_hosts(tmp_path: Path, values: dict[str, Any]) -> None:
+    cluster = read(tmp_path, values)
+    assert cluster.hosts == ("192.168.1.10", "192.168.1.11", "192.168.1.12")
+    assert (cluster.name, cluster.user, cluster.port) == ("hanse", "hanse", 6379)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("", "cluster_name"),
+        ("", "provider"),
+        ("provider", "head_ip"),
+        ("provider", "worker_ips"),
+        ("auth", "ssh_user"),
+        ("auth", "ssh_private_key"),
+        ("file_mounts", "~/.ray/auth_token"),
+        ("", "head_start_ray_commands"),
+        ("", "worker_start_ray_commands"),
+    ],
+)
+def test_a_missing_key_is_named(
+    tmp_path: Path, values: dict[str, Any], table: str, key: str
+) -> None:
+    del (values[table] if table else values)[key]
+    said = refusal(tmp_path, values)
+    assert key in said and (not table or table in said)
+    assert "deploy/local.yaml" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda v: v.update(colour="red"), "'colour' was unexpected"),
+        (lambda v: v["provider"].update(type="aws"), "provider.type: 'aws'"),
+        (lambda v: v["provider"].update(worker_ips=["192.168.1.10"]), "named twice"),
+        (lambda v: v["provider"].update(worker_ips=3), "provider.worker_ips"),
+        (lambda v: v.update(cluster_name="my hosts; reboot"), "cluster_name"),
+        (lambda v: v["auth"].update(ssh_private_key="/nowhere/key"), "/nowhere/key does not exist"),
+        (lambda v: v.update(head_start_ray_commands=["ray stop"]), "no `ray start`"),
+        (
+            lambda v: v.update(worker_start_ray_commands=["ray start --address=x"]),
+            "worker_start_ray_commands: `ray start` needs RAY_AUTH_MODE=token",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named(
+    tmp_path: Path,
+    values: dict[str, Any],
+    change: Callable[[dict[str, Any]], None],
+    said: str,
+) -> None:
+    change(values)
+    assert said in refusal(tmp_path, values)
+
+
+def test_a_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
+    assert "line 2" in refusal(tmp_path, "cluster_name: x\nprovider: a: b\n")
+
+
+def test_a_file_that_is_not_there_says_where_one_is(tmp_path: Path) -> None:
+    with pytest.raises(HanseError, match=re.escape("copy deploy/local.yaml")):
+        ClusterFile.read(tmp_path / "none.yaml")
+
+
+def test_the_token_is_made_once_and_is_for_its_owner(
+    tmp_path: Path, values: dict[str, Any]
+) -> None:
+    cluster = read(tmp_path, values)
+    assert cluster.make_token()
+    token = cluster.token.read_text()
+    assert len(token) == 64
+    assert cluster.token.stat().st_mode & 0o777 == 0o600
+    assert not cluster.make_token()
+    assert cluster.token.read_text() == token
