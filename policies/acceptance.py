@@ -106,13 +106,23 @@ def _check(name: str, figure: Figure | float, demand: str, holds: Callable[[floa
 
 
 def checks_table(checks: Sequence[Check], title: str = "Acceptance") -> Table:
-    """All demands with their verdicts, for a terminal."""
+    """All demands with their verdicts, for a terminal of 80 columns.
+
+    The interval is Student's t over seeds.
+    """
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=title)
+    table = Table(title=title, box=box.SIMPLE, padding=0)
     for head in ("demand", "asked", "value", "95 %", ""):
         table.add_column(head, justify="right" if head in ("asked", "value", "95 %") else "left")
     for check in checks:
-        interval = "-" if check.low is None else f"{check.low:.3g} to {check.high:.3g}"
-        table.add_row(check.name, check.demand, f"{check.value:.3g}", interval, check.verdict)
+        interval = "-" if check.low is None else f"{_short(check.low)} to {_short(check.high)}"
+        table.add_row(check.name, check.demand, _short(check.value), interval, check.verdict)
     return table
+
+
+def _short(value: float | None) -> str:
+    """Three decimals, or none where there are three digits before the point."""
+    assert value is not None
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.0f}"

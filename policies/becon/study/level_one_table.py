@@ -71,7 +71,7 @@ NOTE_ERRORS: Final[Mapping[str, Mapping[str, float]]] = {
 }
 """Squared error of w that the note measured."""
 HOLDING_BACK: Final[Mapping[Method, str]] = {
-    "becon_note": "the note's kappa",
+    "becon_note": "note's kappa",
     "becon_safe": "our kappa",
 }
 NOTE_GATES: Final = {"clean": 0.03, "moderate": 0.65, "severe": 0.89, "no_feedback": 0.10}
@@ -271,7 +271,7 @@ def demands(studies: Sequence[LevelOne]) -> tuple[Check, ...]:
             cut = saved(violation(method, regime), violation("becon", regime))
             extra = difference(regret(method, regime), regret("becon", regime))
             checks.append(at_least(f"(d) {regime}: violations cut by {whose}", cut, 0.30))
-            checks.append(at_most(f"(d) {regime}: what that costs", extra, 0.03))
+            checks.append(at_most(f"(d) {regime}: what {whose} costs", extra, 0.03))
     rises = max(each.gate_rises for each in studies)
     checks.append(at_most("(e) steps where disagreement opens a gate", float(rises), 0.0))
     return tuple(checks)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OURS: Final = {
     "becon": "without kappa",
-    "becon_note": "the note's kappa",
+    "becon_note": "note's kappa",
     "becon_safe": "our kappa",
 }
 
@@ -145,7 +145,7 @@ class Table(_Record):
                 f"{sweep.feasible.mean:.0f}",
                 f"{sweep.train_seconds.mean:.0f}",
             )
-        return main, severe, swept, checks_table(self.checks)
+        return main, severe, swept, checks_table(self.checks, "Acceptance, under severe corruption")
 
 
 def demands(studies: Sequence[LevelTwo]) -> tuple[Check, ...]:
@@ -166,7 +166,7 @@ def demands(studies: Sequence[LevelTwo]) -> tuple[Check, ...]:
         return ()
     return tuple(
         at_most(
-            f"severe: {figure.replace('_', ' ')}, {whose} / exposed",
+            f"{figure.replace('_', ' ')}, {whose} / exposed",
             ratio(severe(variant, figure), severe("exposed", figure)),
             most,
         )

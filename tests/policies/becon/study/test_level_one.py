@@ -110,7 +110,7 @@ def test_a_miss_of_the_note_s_way_to_hold_back_is_a_miss_of_the_study(study: Lev
     }
     table = Table.of([replace(study, regimes=turned)])
     missed = {each.name for each in table.checks if not each.passed}
-    assert "(d) severe: violations cut by the note's kappa" in missed
+    assert "(d) severe: violations cut by note's kappa" in missed
     assert not table.passed
 
 
