@@ -48,6 +48,10 @@ class _Seeded:
         self._training, self.iteration, self._calls = seed, iteration, 0
         seed_everything("runner", seed, iteration, self.worker_index)
 
+    def go_back(self) -> None:
+        """To be called before older networks are handed over, which RLlib would refuse."""
+        self._weights_seq_no = 0
+
     def _reset_envs(self, *arguments: Any, **options: Any) -> Any:
         where = self._training, self.iteration, self.worker_index, self._calls
         self._calls += 1

@@ -57,7 +57,7 @@ from services.whole_file import whole
 
 ATTEMPTS: Final = 5
 """How often an iteration is tried whose runners die."""
-_PATIENCE: Final = 120.0
+_PATIENCE: Final = 600.0
 """Seconds to wait for a runner that starts anew."""
 
 
@@ -272,6 +272,9 @@ class Trainer:
         while len(self._begun()) < self.config.ppo.runners and time.monotonic() < deadline:
             self._algorithm.restore_env_runners(self._runners)
             time.sleep(0.2)
+        # RLlib refuses networks that are older than those that it has.
+        self._learner._weights_seq_no = 0
+        self._runners.foreach_env_runner(lambda runner: runner.go_back())
         self._load(read_checkpoint(self.folder))
 
     def _rate(self) -> float:

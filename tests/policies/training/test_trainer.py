@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -259,3 +261,31 @@ def test_episodes_never_use_the_seeds_that_are_held_out(league: str, tmp_path: P
     trainer.run()
     trainer.close()
     assert len(seeds) == 2 == len(set(seeds)) and min(seeds) >= 1_000
+
+
+@pytest.mark.usefixtures("ray_session")
+def test_a_runner_that_is_killed_as_it_plays_is_replaced_and_changes_nothing(
+    league: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    trainer = Trainer.create(config(league, iterations=2, runners=1), folder)
+    kept: list[bytes] = []
+    trainer.run(lambda figures: kept.append((folder / CHECKPOINT).read_bytes()))
+    undisturbed = networks(folder)
+    (folder / CHECKPOINT).write_bytes(kept[0])
+    trainer._again()
+    assert trainer.iteration == 1
+
+    def doom(runner: Any) -> int:
+        def step(action: Any) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        runner.env.unwrapped.envs[0].step = step
+        return os.getpid()
+
+    [before] = trainer._runners.foreach_env_runner(doom, local_env_runner=False)
+    trainer.run()
+    [after] = trainer._runners.foreach_env_runner(lambda _: os.getpid(), local_env_runner=False)
+    trainer.close()
+    assert before != after, "it was killed"
+    assert same(networks(folder), undisturbed)
