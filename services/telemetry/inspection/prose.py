@@ -37,6 +37,8 @@ MESSAGES: Final = frozenset(
 )
 KINDS: Final = EVENTS | MESSAGES
 """What may have to be retold."""
+_HOUR: Final = 60
+"""Minutes of a tick where the run's configuration does not say."""
 _MARKS: Final = tuple(f" {kind} " for kind in sorted(KINDS))
 
 
@@ -49,8 +51,9 @@ class Prose:
 
     def __init__(self, reader: TraceReader) -> None:
         self._reader = reader
-        monitor = reader.run.manifest.config.get("monitor") or {}
-        self.tick_minutes: int = monitor.get("tick_minutes", 60)
+        monitor = reader.run.manifest.config.get("monitor")
+        minutes = monitor.get("tick_minutes") if isinstance(monitor, dict) else None
+        self.tick_minutes = minutes if isinstance(minutes, int) else _HOUR
         self._until: dict[str, int] | None = None
         self._events: tuple[int, dict[str, LoggedEvent]] = (-1, {})
 
