@@ -103,32 +103,39 @@ def test_labels_do_not_change_what_is_done() -> None:
     assert torch.equal(*made)
 
 
-def test_a_small_study_judges_every_regime_and_tabulates() -> None:
+@pytest.fixture(scope="module")
+def judged() -> dict[str, level_two.LevelTwo]:
+    """Studies by row, of trainings of one iteration."""
     studies: list[level_two.LevelTwo] = []
     for name in ("becon", "exposed"):
         agent, progress = train(VARIANTS[name], 0, replace(SMALL, iterations=1))
         studies += level_two.judge_all(agent, name, 0, SMALL, progress)
-    table = Table.of(studies, 1)
+    return {each.variant: each for each in studies}
+
+
+def test_a_small_study_judges_every_regime_and_tabulates(
+    judged: dict[str, level_two.LevelTwo],
+) -> None:
+    table = Table.of(list(judged.values()), 1)
     assert {row.regime for row in table.rows} == set(CORRUPTIONS)
     assert len(table.checks) == 6
     assert 0.0 <= table.sweeps[0].feasible.mean <= 21
     assert Table.model_validate_json(table.model_dump_json()).iterations == 1
 
 
-def test_both_ways_to_hold_back_are_judged_from_one_training() -> None:
-    agent, progress = train(VARIANTS["becon"], 0, replace(SMALL, iterations=1))
-    plain, noted, ours = level_two.judge_all(agent, "becon", 0, SMALL, progress)
-    assert [each.variant for each in (plain, noted, ours)] == ["becon", "becon_note", "becon_safe"]
-    errors = [each.regimes["severe"].budget_error for each in (plain, noted, ours)]
-    assert errors[0] == errors[1] == errors[2], "the context itself is the same"
-    assert agent.estimator.form.kappa == 0.0
+def test_both_ways_to_hold_back_are_judged_from_one_training(
+    judged: dict[str, level_two.LevelTwo],
+) -> None:
+    rows = [judged[name] for name in OURS]
+    assert len({each.train_seconds for each in rows}) == 1
+    assert len({each.regimes["severe"].budget_error for each in rows}) == 1
 
 
-def test_every_demand_counts_and_a_study_that_is_no_better_misses_all() -> None:
-    agent, progress = train(VARIANTS["exposed"], 0, replace(SMALL, iterations=1))
-    (exposed,) = level_two.judge_all(agent, "exposed", 0, SMALL, progress)
-    same = [replace(exposed, variant=name) for name in OURS]
-    table = Table.of([exposed, *same], 1)
+def test_every_demand_counts_and_a_study_that_is_no_better_misses_all(
+    judged: dict[str, level_two.LevelTwo],
+) -> None:
+    same = [replace(judged["exposed"], variant=name) for name in OURS]
+    table = Table.of([judged["exposed"], *same], 1)
     assert [each.passed for each in table.checks] == [False] * 6
     assert not table.passed
     assert demands(same) == (), "nothing to compare with"
