@@ -34,6 +34,8 @@ from services.errors import HanseError
 
 STARTING_SECONDS = 60.0
 """What a host may take for a call beside the time-outs of its agents, e.g. to start."""
+JOINING_SECONDS = 240.0
+"""What it may take beside that on a cluster, whose machines get the code first."""
 SEARCH_SECONDS = 30.0
 """For how long a machine is looked for that has taken mail of others with it."""
 _GONE = (RayActorError, ActorUnschedulableError, NodeDiedError, ObjectLostError)
@@ -65,7 +67,7 @@ class RayHosts:
         watched = [sum(map(cast.watched, self._agents_of(name))) for name in self._names]
         # Twice what the time-outs of a host's watched agents can take together in a round.
         patience = STARTING_SECONDS + 2 * cast.config.turn_timeout * max(watched)
-        self._patience = patience if any(watched) else None
+        patient = patience if any(watched) else None
         self._epoch = 0
         self._actors: dict[str, Any] = {}
         self._observing: dict[str, Any] = {}
@@ -75,9 +77,12 @@ class RayHosts:
         """The id of every host's machine."""
         try:
             self._place()
+            joining = JOINING_SECONDS if self._where else 0.0
+            self._patience = None if patient is None else patient + joining
             for name in self._names:
                 self._actors[name] = self._make(name)
             self._get({n: a.health.remote() for n, a in self._actors.items()})
+            self._patience = patient
         except HostLost as lost:
             self.close()
             raise HanseError(

@@ -16,6 +16,8 @@ from tests.cluster.inline import Inline
 from tests.cluster.laptop import Laptop
 from tests.cluster.recoveries import Recoveries
 
+RECOVERIES = Recoveries()
+
 if os.environ.get("HANSE_TEST_CLUSTER") != "1":
     collect_ignore_glob = ["test_*.py"]
 
@@ -49,11 +51,12 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Inline:
 
 
 @pytest.fixture(scope="session")
-def recoveries(pytestconfig: pytest.Config) -> Iterator[Recoveries]:
+def recoveries() -> Recoveries:
     """How long leagues stood still; shown as a table at the end."""
-    table = Recoveries()
-    yield table
-    reporter = pytestconfig.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        for line in table.lines():
-            reporter.write_line(line)
+    return RECOVERIES
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the table."""
+    for line in RECOVERIES.lines():
+        terminalreporter.write_line(line)

@@ -33,6 +33,7 @@ class Days:
 
     def __init__(self, head: Host, database: str) -> None:
         (head.home / "watch.py").write_text(WATCH)
+        self._head = head
         self._process = head.start(f"exec timeout 300 python watch.py {database}")
         self._seen: list[tuple[int, float]] = []
         self._new = threading.Condition()
@@ -54,6 +55,7 @@ class Days:
 
     def close(self) -> None:
         """Stops looking."""
+        self._head.ssh("pkill -f '[w]atch.py'", check=False)  # a pattern that is not its own
         self._process.kill()
         self._process.wait()
 

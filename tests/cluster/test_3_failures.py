@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.cluster.hosts import Hosts
 from tests.cluster.inline import Inline
-from tests.cluster.laptop import Laptop
+from tests.cluster.laptop import HANSE, Laptop
 from tests.cluster.recoveries import Days, Recoveries, killed, now
 
 LEAGUE = """
@@ -82,6 +83,35 @@ def test_a_league_goes_on_with_the_same_result(
     assert result["counters"]["host_restarts"] == made_anew
     assert result["counters"]["undeliverable"] == 0
     assert result["spans"] == result["spans_expected"]
+
+
+def test_a_run_is_shown_to_its_end_though_the_connection_drops(
+    cluster: Laptop, inline: Inline
+) -> None:
+    all_are_there(cluster)
+    cluster.write("long.toml", LEAGUE)
+    words = f"{HANSE} cluster run hosts.yaml long.toml --json --out runs/dropped"
+    cluster.host.ssh(f"nohup {words} >result 2>said </dev/null & echo $! >typed")
+    said = cluster.home / "said"
+    wait_until(lambda: "day 14" in said.read_text())
+    cluster.host.cut()
+    try:
+        wait_until(lambda: "trying again" in said.read_text())
+    finally:
+        cluster.host.mend()
+    cluster.host.ssh("tail --pid=$(cat typed) -f /dev/null")
+    assert "connected again" in said.read_text()
+    shown = [line.split()[1] for line in said.read_text().splitlines() if line.startswith("day")]
+    assert shown == [str(day) for day in range(14, 150, 15)]
+    result = json.loads((cluster.home / "result").read_text())
+    assert result["log_sha256"] == inline.digest(LEAGUE)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def all_are_there(cluster: Laptop) -> None:
