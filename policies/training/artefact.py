@@ -27,6 +27,8 @@ from services.whole_file import whole
 
 MANIFEST: Final = "manifest.json"
 WEIGHTS: Final = "weights.safetensors"
+PURCHASING: Final = "becon_purchasing"
+"""The kind of another policy with such a folder: `policies.becon.procurement`."""
 _REMEDY: Final = "train it anew: hanse train FILE"
 
 
@@ -178,6 +180,11 @@ def read_manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
+        if key == "kind" and first["input"] == PURCHASING:
+            raise HanseError(
+                f"{folder}: is a purchasing policy, for a firm's controller; compare it with:"
+                f" python -m policies.becon.procurement --policy {folder}"
+            ) from None
         raise HanseError(f"{path}: {key or 'contents'}: {first['msg']}; {_REMEDY}") from None
 
 

@@ -17,26 +17,27 @@ def consumer_sales(folder: Path, firm: str) -> dict[str, float]:
 
     Returns:
         ``<item> to consumers kg``, ``<item> to consumers at $`` (mean price a kilogram that was
-        paid) and ``<item> on the shelf at $`` (mean over the days on which it was there); nothing
-        for a firm that has no shop.
+        paid) and ``<item> on the shelf at $`` (mean over the evenings of the days on which it had
+        a price); nothing for a firm that has no shop.
     """
     from services.runs import Run
 
+    run = Run(folder)
     kilograms: dict[str, float] = defaultdict(float)
     money: dict[str, float] = defaultdict(float)
-    shelf: dict[str, list[float]] = defaultdict(list)
-    for row in Run(folder).rows("events", "kind = 'consumer_sale'"):
+    for row in run.rows("events", "kind = 'consumer_sale'"):
         sale: dict[str, Any] = json.loads(row[7])
         if sale["shop"] == firm:
             kilograms[sale["item"]] += sale["qty"]
             money[sale["item"]] += sale["revenue"]
-            shelf[sale["item"]].append(sale["unit_price"])
-    found = {}
-    for item, prices in shelf.items():
-        found[f"{item} {SOLD}"] = kilograms[item]
-        if kilograms[item]:
-            found[f"{item} {PAID}"] = money[item] / kilograms[item]
-        found[f"{item} {SHELF}"] = sum(prices) / len(prices)
+    shelf: dict[str, list[float]] = defaultdict(list)
+    for row in run.rows("metrics", "agent = ?", (firm,)):
+        for item, price in json.loads(row[2])["retail_prices"].items():
+            if price > 0:
+                shelf[item].append(price)
+    found = {f"{item} {SHELF}": sum(prices) / len(prices) for item, prices in shelf.items()}
+    for item, kg in kilograms.items():
+        found |= {f"{item} {SOLD}": kg, f"{item} {PAID}": money[item] / kg}
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.console import Json, Quiet, note, say, say_json, typed
+from services.cli.train_buyer import purchasing, run_buyer, train_buyer
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ def train(
     from policies.training.episodes import check
     from policies.training.folder import TRAINING, refuse_existing, resumable
 
+    if file is not None and (table := purchasing(file)) is not None:
+        if iterations is not None:
+            raise HanseError(f"--iterations: {file} trains a purchasing policy, which has none")
+        run_buyer(*train_buyer(file, table, TRAININGS, out, seed), quiet, as_json)
+        return
     # Whatever does not fit is said at once, before torch and Ray are there.
     if resume is not None:
         folder, config = resume, resumable(resume, iterations)
