@@ -105,12 +105,15 @@ def _account(evaluation: Evaluation, firm: str, measures: dict[str, Measures]) -
 
 
 def _measures(evaluation: Evaluation, quiet: bool) -> dict[str, Measures]:
-    """By firm; empty where profit alone was learned, or an episode cannot play the league."""
+    """By firm; empty where profit alone was asked for, or an episode cannot play the league."""
     from policies.training.measuring import measured
+    from policies.training.settings import EnvironmentConfig
 
     training = evaluation.judged.training
     about = training.environment
-    if len(about.objectives) == 1 and not training.lagrangian.enabled:
+    usual = EnvironmentConfig()
+    asked = (about.cost, about.budget) != (usual.cost, usual.budget) or training.lagrangian.enabled
+    if len(about.objectives) == 1 and not asked:
         return {}
     if not quiet:
         note("measuring objectives and cost")

@@ -189,3 +189,13 @@ def test_bounds_hold_whatever_is_played() -> None:
         seen, _, over, _, _ = env.step(env.action_space.sample())
         assert env.observation_space.contains(seen)
         assert np.isfinite(seen).all()
+
+
+def test_objectives_may_come_with_their_weights() -> None:
+    env = CoffeeFirmEnv(SHORT, objectives={"service": 0.4, "profit": 0.6})
+    assert env.objectives == ("service", "profit")
+    assert env.preference.tolist() == [0.4, 0.6]
+    with pytest.raises(HanseError, match="preference: objectives has weights already"):
+        CoffeeFirmEnv(SHORT, objectives={"profit": 1.0}, preference=[1.0])
+    with pytest.raises(HanseError, match=r"sums to 0\.9; weights must sum to 1"):
+        CoffeeFirmEnv(SHORT, objectives={"profit": 0.9})

@@ -82,6 +82,12 @@ def test_preferences_and_budgets_may_differ_by_firm() -> None:
     assert (infos["roaster_A"]["budget"], infos["roaster_B"]["budget"]) == (0.5, 0.1)
 
 
+def test_objectives_with_their_weights_hold_for_all_firms() -> None:
+    firms = ["roaster_A", "roaster_B"]
+    game = LeagueGame(SHORT, learners=firms, objectives={"profit": 0.6, "waste": 0.4})
+    assert [seat.preference.tolist() for seat in game.seats.values()] == [[0.6, 0.4]] * 2
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(HanseError, match="name each firm once"):
         LeagueGame(SHORT, learners=[])

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from policies import training
+from policies.training.episodes import check
 from policies.training.settings import TrainingConfig
 from policies.training.template import training_template
 from services.errors import HanseError
@@ -101,3 +103,10 @@ def test_a_mistake_is_a_line_with_file_key_and_remedy(values: dict[str, Any], sa
 def test_a_file_that_is_not_there_is_a_line_that_says_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(HanseError, match=r"hanse new .*roaster\.toml --training"):
         TrainingConfig.load(tmp_path / "roaster.toml")
+
+
+def test_the_training_file_that_comes_along_has_a_roaster_and_its_shops_learn() -> None:
+    file = Path(training.__file__).parent / "market.toml"
+    config = TrainingConfig.load(file)
+    assert config.environment.learners == ("roaster_A", "retailer_A", "retailer_B")
+    check(config, str(file))

@@ -101,8 +101,12 @@ def test_policies_that_learned_together_are_played_together_and_judged_firm_by_f
     idle = [found["firms"][firm]["net_income"]["passive"]["mean"] for firm in FIRMS[1:]]
     assert idle[0] == idle[1], "both shops were left to passivity at the same time"
     shop = found["firms"]["retailer_A"]["business"]["usual"]
-    assert shop["roasted_coffee to consumers kg"] > 0
-    assert shop["roasted_coffee to consumers at $"] == shop["roasted_coffee on the shelf at $"] > 0
+    assert shop["roasted_coffee_kg to consumers kg"] > 0
+    assert (
+        shop["roasted_coffee_kg to consumers at $"]
+        == shop["roasted_coffee_kg on the shelf at $"]
+        > 0
+    )
     assert not sales_lines(found["firms"]["roaster_A"]["business"]["usual"])
     assert found["league"]["others"] == dict.fromkeys(
         ("farmer_A", "farmer_B", "roaster_B"), "scripted"
