@@ -108,7 +108,9 @@ class _Messages:
         self._recorded = {(span.trace_id, span.span_id): span.parent_id for span in recorded}
         config = reader.run.manifest.config.get("controllers")
         self._rules = {
-            str(item.get("name")): str(item.get("rule", "base_stock"))
+            str(item.get("name")): "policy"
+            if item.get("policy")
+            else str(item.get("rule", "base_stock"))
             for item in (config if isinstance(config, list) else ())
             if isinstance(item, dict)
         }
@@ -276,6 +278,14 @@ class _Messages:
         }
         if timing is None:
             attributes[c.TIMING] = c.MISSING
+        for event in self._day.events_because_of(self._day.sources.get(id, "")):
+            if event.kind == "purchasing_decision" and event.agent == m.sender:
+                # What the controller believed, in the names of BECON's note (its section 9).
+                attributes |= {
+                    c.clipped(name): value
+                    for name, value in event.facts.items()
+                    if name.startswith("becon.") and isinstance(value, float)
+                }
         return Span(
             above.trace_id,
             self._span(f"decide {id}"),

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from services.messages import MINUTES_PER_DAY
-from services.telemetry.inspection import lever_words, words
+from services.telemetry.inspection import words
 from services.telemetry.inspection.own import OwnSpan, OwnSpans, own_spans, wake_name
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 from services.telemetry.reader import TraceReader
@@ -21,7 +21,8 @@ from services.telemetry.reader import TraceReader
 _FORMALITIES: Final = ("view_", "read_message", "wait_for_next_day")
 """Commands by which nothing changes for anybody."""
 
-
+DECISIONS: Final = frozenset({"policy_decision", "purchasing_decision"})
+"""What a policy has made up its mind to: the reason for what the firm does next."""
 SAID_BY_COMMAND: Final = frozenset({"deal", "payment", "return"})
 """Events that are the very thing that a command does: its step says what they say."""
 
@@ -216,7 +217,7 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
             steps += [
                 of_event(event, day)
                 for event in reversed(day.events_because_of(at.id))
-                if event.kind in lever_words.EVENTS
+                if event.kind in DECISIONS
             ]
             spans = own_spans(reader.identity, day).of_messages.get(at.id, ())
             steps += [of_span(span) for span in reversed(spans)]
