@@ -156,6 +156,8 @@ class RayHosts:
                 ray.kill(self._actors[name])
         if self._where:
             living = answering(living_nodes())
+            if not living:
+                raise HanseError("no machine of the cluster answers; then: hanse resume")
             self._nodes.update({node.id: node for node in living})
             self._where.update(moved(names, self._where, [node.id for node in living]))
         for name in names:

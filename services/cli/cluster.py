@@ -56,6 +56,12 @@ STATUS_EXAMPLE = """Examples:
 
   hanse cluster status hosts.yaml --json
 """
+STOP_EXAMPLE = """Examples:
+
+  hanse cluster stop hosts.yaml coffee-seed0-001
+
+  hanse resume coffee-seed0-001            goes on with it here
+"""
 LOGS_EXAMPLE = """Examples:
 
   hanse cluster logs hosts.yaml coffee-seed0-001
@@ -184,6 +190,20 @@ def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) 
     _stay(head, folder, as_json=as_json, quiet=quiet)
 
 
+def stop(file: File, name: Name) -> None:
+    """Stop a run on a cluster; its whole days until then come to runs/, to be resumed there."""
+    from services.cli.folders import RUNS
+    from services.cluster.on_head import Head
+
+    whole, ssh = _open(file)
+    head = Head(whole, ssh)
+    if head.exit_code(name) is None:
+        head.end(name)
+    folder = RUNS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    note(_why_it_stopped(head, folder, -1))
+
+
 def logs(file: File, name: Name) -> None:
     """Print what a run on a cluster has said so far."""
     from services.cluster.on_head import Head
@@ -199,10 +219,10 @@ def down(file: File, quiet: Quiet = False) -> None:
 
     A run that is under way stops with it. Exits with 2 if a host does not answer.
     """
-    from services.cluster.stopping import stop
+    from services.cluster.stopping import stop as stop_all
 
     whole, ssh = _open(file)
-    if problems := stop(whole, ssh):
+    if problems := stop_all(whole, ssh):
         raise HanseError(f"{'; '.join(problems)}; the other hosts are stopped")
     if not quiet:
         note(f"{len(whole.hosts)} hosts are stopped")
@@ -216,6 +236,7 @@ def register(app: typer.Typer) -> None:
         (status, STATUS_EXAMPLE),
         (run, RUN_EXAMPLE),
         (attach, ATTACH_EXAMPLE),
+        (stop, STOP_EXAMPLE),
         (logs, LOGS_EXAMPLE),
         (down, DOWN_EXAMPLE),
     ):
@@ -293,19 +314,28 @@ def _stay(head: Head, folder: Path, *, as_json: bool, quiet: bool) -> None:
     except KeyboardInterrupt:
         note(f"the league goes on; come back to it with: {back}")
         raise typer.Exit(130) from None
-    if code == -1:
-        said = typed("hanse", "cluster", "logs", head.cluster.path, name)
-        raise HanseError(f"{name}: was ended from outside; what it said: {said}")
     if code != 0:
-        lines = head.log(name).strip().splitlines()
-        last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
-        raise HanseError(f"{name}: stopped on the cluster: {last}")
+        raise HanseError(_why_it_stopped(head, folder, code))
     head.fetch(name, folder)
     result = Run(folder).result
     if result is None:
         raise HanseError(f"{folder}: came back unfinished; once more: {back}")
     head.forget(name)
     show_result(result, folder, as_json=as_json)
+
+
+def _why_it_stopped(head: Head, folder: Path, code: int) -> str:
+    """What a run that has stopped said last; its whole days until then are brought here."""
+    name = folder.name
+    lines = head.log(name).strip().splitlines()
+    last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
+    why = "was ended from outside" if code == -1 else f"stopped on the cluster: {last}"
+    if not head.has_days(name):
+        head.forget(name)
+        return f"{name}: {why}"
+    head.fetch(name, folder)
+    head.forget(name)
+    return f"{name}: {why}; its days until then are here: {typed('hanse', 'resume', folder)}"
 
 
 def _shower(quiet: bool) -> Any:

@@ -153,6 +153,26 @@ class Head:
         """Brings a run's folder here, and removes it there when it is whole here."""
         self.ssh.fetch(self.cluster.head, f"{self.run_folder(name)}/project/runs/{name}", folder)
 
+    def has_days(self, name: str) -> bool:
+        """Whether a run has come so far as to have a folder of its own."""
+        manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
+        return self._run(f"test -e {manifest}").returncode == 0
+
+    def end(self, name: str) -> None:
+        """Ends a run; what it has written is as after a crash.
+
+        Raises:
+            HanseError: it does not end.
+        """
+        pid = f"$(cat {self.run_folder(name)}/pid)"
+        # It leads a session of its own, and with it a process group.
+        gone = (
+            f"for i in $(seq 50); do pgrep -g {pid} >/dev/null || exit 0; sleep 0.2; done; exit 1"
+        )
+        done = self._run(f"kill -- -{pid}; {gone}")
+        if done.returncode != 0:
+            raise HanseError(f"{self.cluster.head}: {name} does not end; try again")
+
     def forget(self, name: str) -> None:
         """Removes a run there."""
         self._run(f"rm -rf {self.run_folder(name)}")

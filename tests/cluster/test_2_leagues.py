@@ -50,13 +50,11 @@ def test_up_again_leaves_a_cluster_alone(cluster: Laptop, hosts: Hosts) -> None:
     assert hosts["h1"].ssh("pgrep -f gcs_server | head -1").stdout == before
 
 
-def test_a_league_with_an_actor_for_each_agent_is_the_same_to_the_byte(
-    cluster: Laptop, inline: Inline
-) -> None:
-    cluster.write("coffee.toml", DEFAULT)
-    result = cluster.result("cluster run hosts.yaml coffee.toml")
-    assert result["placement"] == "one"
-    assert result["log_sha256"] == inline.digest(DEFAULT)
+def test_the_default_league_is_the_same_to_the_byte(cluster: Laptop) -> None:
+    result = cluster.result("cluster run hosts.yaml --days 20")
+    assert (result["placement"], result["hosts"]) == ("one", 7)
+    here = cluster.result("run --days 20 --placement inline")
+    assert result["log_sha256"] == here["log_sha256"]
 
 
 def test_three_hundred_firms_packed_are_the_same_to_the_byte(
@@ -120,7 +118,9 @@ def test_the_token_and_the_copied_key_are_for_their_owner_alone(
         assert set(modes) == {"600"}, (name, paths, modes)
 
 
-def test_hosts_are_spread_and_status_shows_where(cluster: Laptop, hosts: Hosts) -> None:
+def test_hosts_are_spread_as_status_shows_and_a_run_can_be_stopped(
+    cluster: Laptop, hosts: Hosts
+) -> None:
     cluster.write("long.toml", PACKED.replace("300", "60"))
     cluster.hanse("cluster run hosts.yaml long.toml --days 2000 --detach --out runs/spread")
     carried: dict[str, list[str]] = {"": []}
@@ -128,7 +128,8 @@ def test_hosts_are_spread_and_status_shows_where(cluster: Laptop, hosts: Hosts) 
     while not all(carried.values()) and time.monotonic() < deadline:
         status = json.loads(cluster.hanse("cluster status hosts.yaml --json").stdout)
         carried = {n["host"]: [c.split("/")[-1] for c in n["carries"]] for n in status["nodes"]}
-    # The session of its own that a run has is a process group, too.
-    hosts["h1"].ssh("kill -- -$(cat .hanse/hanse/runs/spread/pid)")
     assert carried == {"h1": ["host-2"], "h2": ["host-0"], "h3": ["host-1"]}
     assert {"name": "spread", "state": "running"} in status["runs"]
+    assert "hanse resume runs/spread" in cluster.hanse("cluster stop hosts.yaml spread").stderr
+    assert Run(cluster.home / "runs" / "spread").state == "resumable"
+    assert hosts["h2"].ssh("pgrep -f ^ray::HostActor", check=False).stdout == ""
