@@ -7,11 +7,11 @@
 # requirements-torch.lock pins torch and what it brings along, which only the monitor BACE needs: its
 # tests are skipped without it. To renew it: `make torch` after changing its first line, then write
 # down what `pip freeze` lists and requirements.lock does not. requirements-rl.lock does the same for
-# RLlib, which only learning (`policies`) needs.
+# RLlib, which only learning (`policies`) needs, requirements-morl.lock for what two baselines import.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cluster torch rl lint format bench clean
+.PHONY: help run test test-cluster torch rl morl lint format bench clean
 
 ARGS ?=
 BIN := .venv/bin
@@ -55,6 +55,9 @@ torch: $(STAMP) ## Install torch (CPU build), which the monitor BACE needs
 
 rl: torch ## Install RLlib, gymnasium and what else learning needs, with torch
 	@$(PIP_INSTALL) -c requirements.lock -r requirements-rl.lock
+
+morl: rl ## Install Envelope and CAPQL of morl-baselines, what BECON is compared with from outside
+	@$(PIP_INSTALL) --no-deps -r requirements-morl.lock
 
 lint: $(STAMP) ## Lint and check the format
 	$(BIN)/ruff check $(SOURCES)

@@ -23,8 +23,6 @@ class Variant:
     """Whether its descriptor is perfect: the oracle."""
     curriculum: bool = False
     """Whether it begins with partly perfect descriptors."""
-    kappa: float = 0.0
-    """How many standard deviations of the budget are held back in acting, not in training."""
 
 
 def _source(source: Source) -> AgentForm:
@@ -46,9 +44,8 @@ VARIANTS: Final[Mapping[str, Variant]] = MappingProxyType(
         ),
         "lagrangian": Variant(AgentForm(EstimatorForm(source="exposed"), pricing="scalar")),
         "becon": Variant(_source("gated"), curriculum=True),
-        "becon_safe": Variant(_source("gated"), curriculum=True, kappa=0.35),
     }
 )
 """`exposed` to `filter`: one source of the context alone. `fixed`: equal weights, a budget of one
 half. `unconstrained`: conditioned on the descriptor, cost not priced. `inferred`: in the way of
-DPI. `lagrangian`: PPO-Lagrangian, one lambda for all contexts. `becon_safe`: kappa = 0.35."""
+DPI. `lagrangian`: PPO-Lagrangian, one lambda for all contexts."""
