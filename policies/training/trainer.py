@@ -52,6 +52,7 @@ from policies.training.lagrangian import moved
 from policies.training.seeded_runner import seed_everything
 from policies.training.settings import TrainingConfig
 from policies.training.tally import Outcome, mean
+from policies.training.vector_learner import fold_values
 from services.errors import HanseError
 from services.whole_file import whole
 
@@ -83,6 +84,8 @@ class Trainer:
         """By firm, the name of the networks by which it acts."""
         self.prices = dict.fromkeys(self.modules.values(), config.lagrangian.start)
         """By networks, the price of cost; it counts with ``lagrangian.enabled`` alone."""
+        self.acting_costs: dict[str, float] = {}
+        """By networks, the mean cost of a step in the last validation."""
         self._algorithm = build(config, self.modules, self.seats)
         self._runners: Any = self._algorithm.env_runner_group
         self._learner: Any = self._algorithm.learner_group._learner
@@ -292,10 +295,9 @@ class Trainer:
         found = {"price": float(np.mean(list(self.prices.values())))}
         if len(self.prices) > 1:
             found |= {f"price.{module}": price for module, price in self.prices.items()}
-        self.prices = {
-            module: moved(price, costs[module], budget, settings)
-            for module, price in self.prices.items()
-        }
+        for module, price in self.prices.items():
+            acting = self.acting_costs.get(module, 0.0)
+            self.prices[module] = moved(price, max(costs[module], acting), budget, settings)
         return found
 
     def _validate(self) -> Figures:
@@ -305,6 +307,9 @@ class Trainer:
         policies = {firm: acting[module] for firm, module in self.modules.items()}
         played = [play(self.world, policies, seed) for seed in range(first, last + 1)]
         found = {firm: mean(one[firm] for one in played) for firm in self.modules}
+        for module in self.prices:
+            its = [found[firm].cost for firm, named in self.modules.items() if named == module]
+            self.acting_costs[module] = float(np.mean(its))
         verdict = judged(found.values(), self.config)
         if verdict.better_than(self.best):
             self.best = verdict
@@ -333,32 +338,21 @@ class Trainer:
         seat = next(self.seats[firm] for firm, its in self.modules.items() if its == module)
         state = self._learner.module[module].state_dict()
         weights = {name: tensor.detach().cpu().numpy().copy() for name, tensor in state.items()}
-        hidden = self.config.network.hidden
+        hidden, objectives = self.config.network.hidden, self.config.environment.objectives
         if value_names(self.config):
-            self._fold(weights, f"value.{2 * len(hidden)}")
+            fold_values(weights, f"value.{2 * len(hidden)}", list(objectives.values()))
         manifest = {
             **describe(seat.layout, seat.actions, seat.layout.setup.rules),
             "name": self.config.name if module == ALONE else f"{self.config.name}-{module}",
             "cadence": self.config.environment.cadence,
             "hidden": list(hidden),
-            "objectives": dict(self.config.environment.objectives),
+            "objectives": dict(objectives),
             "training": self.config.model_dump(mode="json"),
             "iteration": self.iteration,
             "versions": versions(),
             "metrics": metrics,
         }
         return manifest, weights
-
-    def _fold(self, weights: dict[str, NDArray[Any]], layer: str) -> None:
-        """Makes one value of several: that of the weighted reward, as the last layer is linear."""
-        objectives = np.array(list(self.config.environment.objectives.values()))
-        count = len(objectives)
-        for part in ("weight", "bias"):
-            rows = weights[f"{layer}.{part}"][:count].astype(np.float64)
-            folded = np.tensordot(objectives, rows, axes=1)
-            weights[f"{layer}.{part}"] = (
-                np.atleast_1d(folded).reshape(1, *rows.shape[1:]).astype(np.float32)
-            )
 
     def _keep(self) -> None:
         state = self._learner.get_state(not_components=["metrics_logger"])
@@ -369,6 +363,7 @@ class Trainer:
             "best": None if best is None else best.score,
             "best_excess": 0.0 if best is None else best.excess,
             "prices": dict(self.prices),
+            "acting_costs": dict(self.acting_costs),
             "learner": to_tensors(state),
         }
         with whole(self.folder / CHECKPOINT) as target:
@@ -380,6 +375,7 @@ class Trainer:
         # A training of before prices were kept has none.
         prices = saved.get("prices", self.prices)
         self.prices = {module: float(prices[module]) for module in self.prices}
+        self.acting_costs = dict(saved.get("acting_costs", {}))
         self._learner.set_state(from_tensors(saved["learner"]))
         self._runners.sync_weights(
             from_worker_or_learner_group=self._algorithm.learner_group, inference_only=True

@@ -10,10 +10,12 @@ iteration, and a critic that had learned the sum of both would be wrong after ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.learner.learner import VF_LOSS_KEY
@@ -126,3 +128,17 @@ class VectorPPOLearner(PPOTorchLearner):  # type: ignore[misc]
 
 class ChainVectorPPOLearner(ChainPPOMixin, VectorPPOLearner):
     """The same with CHAIN."""
+
+
+def fold_values(weights: dict[str, NDArray[Any]], layer: str, objectives: Sequence[float]) -> None:
+    """Makes one value of several: that of the weighted reward, as the last layer is linear.
+
+    Args:
+        weights: A module's arrays; those of the layer are replaced.
+        layer: The critic's last, such as ``value.4``.
+        objectives: Their weights; a value of the cost, which comes after theirs, is left out.
+    """
+    for part in ("weight", "bias"):
+        rows = weights[f"{layer}.{part}"][: len(objectives)].astype(np.float64)
+        folded = np.tensordot(np.asarray(objectives), rows, axes=1)
+        weights[f"{layer}.{part}"] = folded.reshape(1, *rows.shape[1:]).astype(np.float32)

@@ -144,3 +144,10 @@ def test_lengthened_at_any_time_it_comes_to_the_same_prices_and_networks_to_the_
         assert rates == pytest.approx([1e-3, 1e-4, 1e-4]), "as planned before, then as it ended"
     assert same(found[0]["learner"], found[1]["learner"])
     assert found[0]["prices"] == found[1]["prices"]
+    _, validated, last = lines(together)
+    acting, exploring = (
+        sum(line[f"{name}.retailer_{shop}"] for shop in "AB") / 2
+        for line, name in ((validated, "validation_cost"), (last, "cost"))
+    )
+    answered = last["price.retailer"] + 0.5 * (max(acting, exploring) - 0.1)
+    assert found[1]["prices"]["retailer"] == pytest.approx(answered), "to the dearer of the two"
