@@ -49,7 +49,7 @@ def main(
     try:
         _main(quick, policy, out, only_train, seed, tuning, arms, keep, json)
     except HanseError as error:
-        progress.print(str(error), markup=False)
+        progress.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
 
 
