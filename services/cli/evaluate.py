@@ -32,8 +32,10 @@ RIVALS = {
 EXAMPLE = """Examples:
 
   hanse evaluate trainings/roaster-seed1
-      its best policy; or the folder of a policy; of policies that learned together all of them,
-      in one league
+      its best policy; of firms that learned together all, in one league
+
+  hanse evaluate trainings/market-seed1/policy/roaster
+      a policy by its folder
 
   hanse evaluate POLICY --set firms.roaster_B.strategy=repaired
       against another opponent than in training

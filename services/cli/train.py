@@ -35,22 +35,25 @@ EXAMPLE = """Examples:
       goes on where it was stopped; the result is the same as without the stop
 
   hanse train --resume trainings/first --iterations 200
-      makes it longer, also when it is done; the learning rate falls as it was planned
-      before and stays at its last value from then on
+      makes it longer, also when it is done; the learning rate falls as it was
+      planned before, and then stays
+
+  hanse train policies/training/market.toml
+      a roaster and the shops that it sells to learn together
 
   hanse run --set firms.roaster_A.strategy=policy:trainings/first/policy
       the policy in a league
 
-While it runs: what the firm earns while it explores (of several firms all of them);
-how undecided it still is (entropy); the weight of CHAIN; with [lagrangian] the mean
-cost of a step and its price; and at every validation how the likeliest levers do on
-the validation seeds. The best of these is kept: by net income; by the weighted
-objectives, as the mean of a day, if profit is not the only one; with [lagrangian]
-first of all within the budget.
+While it runs: what the firm earns while it explores (of several firms all);
+each objective, if there are several; cost and its price, if the budget is
+kept to (lagrangian); how undecided it is (entropy); the weight of CHAIN; and
+at every validation how the likeliest levers do on the validation seeds. The
+best of these is kept: first by the budget, if it is kept to; then by net
+income, or by the weighted objectives of a day where profit is not alone.
 
-The folder: progress.jsonl has a line for each iteration, tensorboard/ the same for
-TensorBoard, checkpoint.pt is where to go on, policy/ is the best policy so far; of
-several firms that learn together it has a folder for each.
+The folder: progress.jsonl has a line for each iteration, tensorboard/ holds
+the same for TensorBoard, checkpoint.pt is where to go on, policy/ is the best
+policy so far; of firms that learn together it has a folder for each.
 """
 
 
