@@ -237,3 +237,32 @@ def test_a_purchasing_policy_says_where_it_is_compared(hanse: Command, tmp_path:
     (tmp_path / "manifest.json").write_text('{"kind": "becon_purchasing"}')
     said = hanse("evaluate", tmp_path).refusal
     assert "is a purchasing policy" in said and "python -m policies.becon.procurement" in said
+
+
+def test_progress_shows_every_objective_and_the_price_of_cost() -> None:
+    from services.cli.train import _line
+
+    figures = {
+        "net_income": 1234.0,
+        "objective_profit": 0.5,
+        "objective_service": 0.75,
+        "cost": 0.125,
+        "price": 1.5,
+        "steps": 100.0,
+        "seconds": 2.0,
+        "entropy": 3.0,
+        "validation": 0.6,
+        "validation_net_income": 2000.0,
+        "validation_profit": 0.4,
+        "validation_service": 0.9,
+        "validation_cost": 0.25,
+    }
+    assert _line(figures, {"profit": 0.6, "service": 0.4}) == (
+        "exploring $1,234, profit 0.50, service 0.75, cost 0.125 at a price of 1.5, 50 steps/s,"
+        " entropy 3.00, acting 0.600 a day ($2,000, profit 0.40, service 0.90, cost 0.250) on the"
+        " validation seeds"
+    )
+    plain = {name: figures[name] for name in ("net_income", "steps", "seconds", "entropy")}
+    assert _line(plain | {"validation": 900.0}, {"profit": 1.0}) == (
+        "exploring $1,234, 50 steps/s, entropy 3.00, acting $900 on the validation seeds"
+    )
