@@ -39,9 +39,14 @@ def lock(folder: Path) -> IO[bytes]:
     """Claims a training's folder for this process, until the file is closed or the process ends.
 
     Raises:
-        HanseError: another process is training in it.
+        HanseError: another process is training in it, or it cannot be written.
     """
-    held = (folder / "lock").open("ab")
+    try:
+        held = (folder / "lock").open("ab")
+    except OSError as error:
+        raise HanseError(
+            f"{folder}: cannot be written: {error.strerror or error}; check its permissions"
+        ) from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
