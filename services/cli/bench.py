@@ -20,7 +20,7 @@ SUITES = {
     "balanced": "balanced multi-task updates beside six other ways to combine gradients",
     "concave": "the bias of plug-in gradients of concave utilities, and MLMC without it",
     "becon": "BECON's belief and gates where the best decision is computable",
-    "becon-learned": "BECON and eight others where decisions have to be learned; the longest",
+    "becon-learned": "BECON and eight others where decisions have to be learned",
     "becon.procurement": "BECON as a controller that buys for a roaster, in whole leagues",
 }
 COMMANDS = {name: (f"policies.{name}",) for name in SUITES} | {
