@@ -282,13 +282,11 @@ def _configured(
     from services.config import RunConfig, apply_settings, load, standard
 
     shown = "standard league" if run_file is None else str(run_file)
-    where = None if run_file is None else run_file.resolve()
-    # Paths that an option names are meant as those of the run file are.
+    config = standard()
+    if run_file is not None:
+        config = load(run_file, check_calibration=check_calibration)
+    # Modules, and paths that an option names, are looked up as they will be on the hosts.
     with chdir(project):
-        if where is None:
-            config = standard()
-        else:
-            config = load(where, check_calibration=check_calibration)
         if changes["hosts"] is None and "hosts" not in config.model_fields_set:
             changes = {**changes, "hosts": nodes}
         config = config.with_overrides(source="command line", **changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -122,8 +123,8 @@ def _joined(cluster: ClusterFile, head: Head) -> dict[str, Any]:
     absent = missing(cluster, nodes)
     if absent:
         log = head.ssh.run(cluster.head, f"tail -n 200 {_MONITOR_LOG}").stdout.splitlines()
-        about = [line for line in log if any(host in line for host in absent)]
-        hint = f"; the head last said of it: {about[-1].strip()}" if about else ""
+        telling = [line for line in log if re.search("rror|ailed|refused|denied", line)]
+        hint = f"; the head last said: {telling[-1].strip()}" if telling else ""
         raise HanseError(
             f"{', '.join(absent)}: has not joined the cluster within"
             f" {time.monotonic() - began:.0f} s; can {cluster.head} log in there with the key"

@@ -35,6 +35,7 @@ NEEDED = {
     "rsync": "rsync",
     "ip": "iproute2",
     "ss": "iproute2",
+    "ethtool": "ethtool",
     "unshare": "util-linux",
     "setpriv": "util-linux",
 }
@@ -121,6 +122,25 @@ class Host:
     def mend(self) -> None:
         """Plugs it in again."""
         _run("ip", "link", "set", f"hanse-{self.name}", "up")
+
+    @contextmanager
+    def slowed(self, milliseconds: float, loss: float) -> Iterator[None]:
+        """Puts a slow cable in place of its own: so many ms each way, a share of frames lost."""
+        own, near, far = f"hanse-{self.name}", "hanse-slow", "hanse-slow2"
+        _run("ip", "link", "add", near, "type", "veth", "peer", "name", far)
+        _run("ip", "link", "set", own, "nomaster")
+        _run("ip", "link", "set", far, "master", _BRIDGE, "up")
+        _run("ip", "link", "set", near, "up", "promisc", "on")
+        _run("ip", "link", "set", own, "promisc", "on")
+        program = Path(__file__).with_name("slow_cable.py")
+        words = [sys.executable, str(program), own, near, str(milliseconds), str(loss)]
+        with subprocess.Popen(words) as cable:
+            try:
+                yield
+            finally:
+                cable.kill()
+                _run("ip", "link", "del", near)
+                _run("ip", "link", "set", own, "master", _BRIDGE)
 
     @staticmethod
     def _login(command: str) -> str:
@@ -217,6 +237,9 @@ def _connect(hosts: Hosts) -> None:
         _run("ip", "link", "set", cable, "master", _BRIDGE, "up")
         _run("ip", "-n", space, "addr", "add", f"{host.address}/24", "dev", "eth0")
         _run("ip", "-n", space, "link", "set", "eth0", "up")
+        # Frames are to be as on a real cable, whole and with their checksums, for `slowed`.
+        for inside, device in ((("ip", "netns", "exec", space), "eth0"), ((), cable)):
+            _run(*inside, "ethtool", "-K", device, "tx", "off", "tso", "off", "gro", "off")
         _run("ip", "-n", space, "link", "set", "lo", "up")
         _run("ip", "-n", space, "route", "add", "default", "via", f"{_NET}.254")
 
@@ -225,7 +248,8 @@ def _disconnect() -> None:
     for name in NAMES:
         _run("ip", "netns", "del", f"hanse-{name}", check=False)
         _run("ip", "link", "del", f"hanse-{name}", check=False)
-    _run("ip", "link", "del", _BRIDGE, check=False)
+    for device in ("hanse-slow", _BRIDGE):
+        _run("ip", "link", "del", device, check=False)
 
 
 def _boot(folder: Path, host: Host) -> subprocess.Popen[bytes]:
