@@ -149,11 +149,11 @@ class LagrangianConfig(ConfigModel):
     """
 
     enabled: bool = False
-    rate: Annotated[float, Field(gt=0, le=100)] = 0.5
+    rate: Annotated[float, Field(gt=0, le=1_000)] = 5.0
     """By how much the multiplier moves in an iteration whose mean cost is 1 above the budget."""
     start: Annotated[float, Field(ge=0)] = 0.0
     """The multiplier before training."""
-    most: Annotated[float, Field(gt=0, le=1_000)] = 20.0
+    most: Annotated[float, Field(gt=0, le=1_000)] = 50.0
     """The most that it becomes."""
 
     @model_validator(mode="after")

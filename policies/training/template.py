@@ -49,9 +49,9 @@ beta = 0.1                  # its term beside the policy's loss
 
 [lagrangian]                # keeps the mean cost within the budget, by a price that cost has
 enabled = false
-rate = 0.5                  # how far the price moves in an iteration, for a cost 1 above the budget
+rate = 5.0                  # how far the price moves in an iteration, for a cost 1 above the budget
 start = 0.0                 # the price before training, in rewards
-most = 20.0                 # and the most that it becomes
+most = 50.0                 # and the most that it becomes
 
 [validation]                # keeps the best policy: with [lagrangian] first by the budget, then by
                             # net income, or by the weighted objectives where profit is not alone

@@ -79,7 +79,7 @@ def test_a_policy_as_an_opponent_is_meant_relative_to_the_training_file(tmp_path
             {"environment": {"firms": ["roaster_A", "farmer_A"], "cadence": "turn"}},
             "environment.cadence: several firms decide together, once a day",
         ),
-        ({"lagrangian": {"start": 30.0}}, "lagrangian.start: 30 is above most (20)"),
+        ({"lagrangian": {"start": 60.0}}, "lagrangian.start: 60 is above most (50)"),
         ({"environment": {"budget": 1.5}}, "environment.budget: 1.5 does not fit"),
         ({"ppo": {"learning_rate": 1e-5}}, "ppo.final_learning_rate: 0.0001 is above"),
         ({"validation": {"seeds": [507, 500]}}, "validation.seeds: [507, 500] runs backwards"),

@@ -46,7 +46,7 @@ def config(iterations: int = 2) -> TrainingConfig:
             },
             "network": {"hidden": [8]},
             "ppo": {"iterations": iterations, "episodes": 2, "epochs": 1, "minibatch": 10},
-            "lagrangian": {"enabled": True, "start": 0.5},
+            "lagrangian": {"enabled": True, "start": 0.5, "rate": 0.5},
             "validation": {"every": 2, "seeds": [500, 501]},
         },
         "together.toml",
