@@ -28,7 +28,8 @@ def test_intervals_cover_the_true_ratio_about_95_times_in_100() -> None:
     hits = 0
     for _ in range(400):
         luck = rng.normal(100.0, 20.0, 8)
-        found = ratio(0.8 * luck + rng.normal(0.0, 15.0, 8), luck + rng.normal(0.0, 15.0, 8))
+        these, those = 0.8 * luck + rng.normal(0.0, 15.0, 8), luck + rng.normal(0.0, 15.0, 8)
+        found = ratio(these.tolist(), those.tolist())
         assert found.low is not None and found.high is not None
         hits += found.low <= 0.8 <= found.high
     assert 0.91 <= hits / 400 <= 0.98
