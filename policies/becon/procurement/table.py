@@ -124,6 +124,8 @@ class Table(_Part):
                 f"{row.excess.value:.4f}",
             )
         claim = checks_table(self.demands, "The claim; differences seed by seed, over all regimes")
+        if not self.also:
+            return main, about, claim
         return main, about, claim, checks_table(self.also, "Asked, too; no part of the claim")
 
 
