@@ -14,6 +14,8 @@ policy learns by the rules by which actors act. In the order of reading:
 - `convention`, `intent`, `drift`, `exposed_signal`, `corruption`: wrappers for whatever has vector
   rewards; `multi_objective` makes such an environment of mo-gymnasium's
 - `tradeoff_desk`, `desk_env`: a small task whose objective drifts
+- `procurement`, `procurement_episode`: what a roaster is after whose purchasing a controller does,
+  the line over which it says so, and an episode in which a learner is that controller
 - `speed`: how many steps a second, and where the time goes
 
 What a policy needs to act (up to `conduct`) imports neither gymnasium nor torch. Nothing is
