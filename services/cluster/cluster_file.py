@@ -116,7 +116,7 @@ class ClusterFile:
 
 
 def _values(path: Path) -> dict[str, Any]:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         values = yaml.safe_load(path.read_text())
@@ -150,7 +150,7 @@ def ray_schema() -> dict[str, Any]:
 
 
 def _check_schema(values: dict[str, Any], path: Path) -> None:
-    import jsonschema  # type: ignore[import-untyped]
+    import jsonschema
 
     errors = jsonschema.Draft7Validator(ray_schema()).iter_errors(values)
     # What is missing is told before what is odd.

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 FILE = Path(__file__).parents[2] / "deploy" / "local.yaml"
 VALUES = yaml.safe_load(FILE.read_text())
