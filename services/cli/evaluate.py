@@ -40,6 +40,9 @@ EXAMPLE = """Examples:
   hanse evaluate POLICY --set firms.roaster_B.strategy=repaired
       against another opponent than in training
 
+  hanse evaluate trainings/buyer-seed1
+      a purchasing policy against controllers that hear or remember alone
+
   hanse evaluate POLICY --set economy.loss_probability=0.2 --seeds 100-139
       in rougher times; seeds below 1000 are never trained on
 
@@ -58,7 +61,10 @@ def evaluate(
     firm: Annotated[
         str | None, typer.Option(metavar="NAME", help="Whose place it takes; as in training.")
     ] = None,
-    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 100-119.")] = "100-119",
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="SEEDS", help="100-119, or 200-211 of a purchasing policy."),
+    ] = None,
     against: Annotated[
         str | None,
         typer.Option(metavar="LIST", help="Strategies, as scripted,repaired; by default all."),
@@ -85,17 +91,35 @@ def evaluate(
     a budget, is measured by these, too. Policies that learned together are played together, and
     each strategy in the places of all of them.
 
+    A purchasing policy is played as the controller of a roaster whose wishes and budget drift, over
+    lines from clean to none at all, beside the (s, S) rule, one that goes by the roaster's word and
+    one that goes by what it remembers.
+
     The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
     can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
     same command.
     """
+    from services.cli.evaluate_buyer import evaluate_buyer, purchasing_policy
     from services.cli.evaluation_tables import Evaluation, tell
     from services.cli.judged_policies import judged
     from services.seeds import parse_seeds
 
+    if (buyer := purchasing_policy(policy)) is not None:
+        for option, given in (("--run", file), ("--firm", firm), ("--set", settings)):
+            if given:
+                raise HanseError(
+                    f"{option}: {buyer} is a purchasing policy, which is measured in the standard"
+                    " league as the purchaser of roaster_A; leave it out"
+                )
+        chosen = None if seeds is None else parse_seeds(seeds)
+        if must_win and against is not None:
+            raise HanseError("--must-win: asks for exposed and history; leave out --against")
+        if not evaluate_buyer(buyer, chosen, against, out, quiet, as_json) and must_win:
+            raise typer.Exit(4)
+        return
     found = judged(policy, firm)
     config, source = _league(found, file, settings or [])
-    chosen = parse_seeds(seeds)
+    chosen = parse_seeds(seeds or "100-119")
     places = {
         each: f"{POLICY}{folder.absolute().as_posix()}" for each, folder in found.folders.items()
     }

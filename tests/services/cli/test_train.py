@@ -233,10 +233,35 @@ def test_what_does_not_fit_a_purchasing_policy_is_a_line(
     assert said in hanse("train", "buyer.toml", *more).refusal
 
 
-def test_a_purchasing_policy_says_where_it_is_compared(hanse: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--firm", "roaster_B"], "--firm: "),
+        (["--against", "luck"], "--against: there is no 'luck'; allowed: oracle, base_stock"),
+        (["--must-win", "--against", "filter"], "--must-win: asks for exposed and history"),
+        (["--seeds", "x"], "--seeds x: 'x' is not a seed"),
+        ([], "manifest.json"),
+    ],
+)
+def test_what_does_not_fit_the_judging_of_a_purchasing_policy_is_a_line(
+    hanse: Command, tmp_path: Path, more: list[str], said: str
+) -> None:
     (tmp_path / "manifest.json").write_text('{"kind": "becon_purchasing"}')
-    said = hanse("evaluate", tmp_path).refusal
-    assert "is a purchasing policy" in said and "python -m policies.becon.procurement" in said
+    assert said in hanse("evaluate", tmp_path, *more).refusal
+
+
+def test_a_purchasing_policy_is_judged_in_whole_leagues(
+    hanse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.policies.becon.procurement.untrained import written
+
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "buyer" / "policy")
+    options = ("--seeds", "7", "--against", "base_stock", "--json", "--quiet")
+    done = hanse("evaluate", "buyer", *options)
+    table = done.document
+    assert {row["arm"] for row in table["rows"]} == {"base_stock", "becon"}
+    assert table["seeds"] == [7] and len(list(Path(table["folder"]).glob("seed7-*.json"))) == 2
 
 
 def test_progress_shows_every_objective_and_the_price_of_cost() -> None:

@@ -1,0 +1,74 @@
+"""`hanse evaluate` of a purchasing policy: whole leagues against other ways to purchase."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from services.cli.console import note, say_json
+from services.cli.folders import RUNS
+from services.errors import HanseError
+
+USUAL = ("base_stock", "exposed", "history", "becon")
+"""Whom the demands speak of."""
+
+
+def purchasing_policy(path: Path) -> Path | None:
+    """The folder of a purchasing policy: the path, or what its training has left there."""
+    from policies.training.artefact import MANIFEST, PURCHASING
+
+    for folder in (path, path / "policy"):
+        try:
+            if json.loads((folder / MANIFEST).read_bytes())["kind"] == PURCHASING:
+                return folder
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
+def evaluate_buyer(
+    policy: Path,
+    seeds: list[int] | None,
+    against: str | None,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> bool:
+    """Plays it in all regimes beside the others, and shows the table; what is done is kept.
+
+    Returns:
+        Whether it does better than the word and the history alone.
+
+    Raises:
+        HanseError: the policy is damaged, or there is no such way to purchase.
+    """
+    from policies.becon.procurement.artefact import read_manifest
+    from policies.becon.procurement.study import ARMS, REPORTED, run_study
+    from policies.becon.procurement.table import Table
+
+    arms: tuple[str, ...] = USUAL
+    if against is not None:
+        given = [part.strip() for part in against.split(",") if part.strip()]
+        for name in given:
+            if name not in ARMS:
+                raise HanseError(f"--against: there is no {name!r}; allowed: {', '.join(ARMS)}")
+        arms = tuple(dict.fromkeys([*given, "becon"]))
+    manifest = read_manifest(policy)
+    digest = hashlib.sha256(manifest.model_dump_json().encode()).hexdigest()[:8]
+    keep = out or RUNS / f"purchasing-evaluation-{digest}"
+    days = 90
+    told = (lambda line: None) if quiet else note
+    cells = run_study(policy, seeds or REPORTED, arms=arms, days=days, keep=keep, say=told)
+    seconds = manifest.metrics.get("cpu_seconds", float("nan"))
+    table = Table.of(cells, days, manifest.name, manifest.kappa, seconds)
+    if as_json:
+        say_json({"folder": str(keep), **json.loads(table.model_dump_json())})
+    else:
+        console = Console()
+        for part in table.rich():
+            console.print(part)
+        note(f"what was played is kept in {keep}")
+    return table.passed
