@@ -10,7 +10,7 @@ design is ours. In the order of reading:
 - `history`, `ensemble`, `gates`, `line_error`, `fitting`, `calibration`, `context`, `estimator`:
   what is learned about the task (torch)
 - `critic`, `scaling`, `multiplier`, `constraint`, `network`, `losses`: acting on it (torch)
-- `variants`, `inferred`, `external`: what it is compared with; `forms`: shapes as plain data
+- `variants`, `inferred`: what it is compared with; `forms`: shapes as plain data
 - `metrics`: how well that went (numpy)
 - `acting`: a trained agent where it works, without RLlib and without labels
 - `procurement`: a controller that buys for a roaster of the league, learned and played there

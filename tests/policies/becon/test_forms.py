@@ -36,7 +36,6 @@ def test_the_note_s_baselines_are_all_there() -> None:
         "inferred",
         "lagrangian",
         "becon",
-        "becon_safe",
     }
 
 

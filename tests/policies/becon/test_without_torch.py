@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 TORCHLESS = (
-    *("belief", "budget_filter", "external", "metrics", "observation", "preference_filter"),
+    *("belief", "budget_filter", "metrics", "observation", "preference_filter"),
     *("quality", "study.desk_watch", "study.planner"),
 )
 
