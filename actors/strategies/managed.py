@@ -14,6 +14,7 @@ from actors.strategies.strategy import Plan
 from services.economy import commands as c
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
 from services.economy.results import DealRow, DealsView, ListingsView, Result, TrialBalance
+from services.errors import HanseError
 from services.messages import Channel, Message
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from policies.environments.procurement import Books, Client
 
 NOTHING = PurchaseOrders(kg={})
+USUAL_LINE = "moderate"
 _OUTPUT = {GREEN: (ROASTED, 0.85), GREEN_SPECIALTY: (ROASTED_SPECIALTY, 0.82)}
 
 
@@ -40,11 +42,11 @@ class Managed(ScriptedRoaster):
         controller: Who does its purchasing.
         drift: How what it wants changes (:data:`policies.environments.intent.DRIFTS`); left out, it
             wants nothing in particular and tells its stock alone.
-        line: How badly its word comes through (:data:`policies.environments.procurement.LINES`).
+        line: How badly its word comes through (:data:`policies.environments.procurement.LINES`);
+            ``moderate`` if there is a drift and nothing is said.
 
     Raises:
-        TypeError: it is no roaster, or names no controller.
-        HanseError: there is no such drift or line.
+        TypeError: it is no roaster, names no controller, or there is no such drift or line.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Managed(ScriptedRoaster):
         role: str,
         controller: str = "",
         drift: str | None = None,
-        line: str = "moderate",
+        line: str | None = None,
         **options: Any,
     ) -> None:
         if role != "roaster":
@@ -64,9 +66,14 @@ class Managed(ScriptedRoaster):
         if drift is not None:
             from policies.environments.procurement import check
 
-            check(drift, line)
+            try:
+                check(drift, line or USUAL_LINE)
+            except HanseError as error:  # the run file and the firm are named further up
+                raise TypeError(str(error)) from None
+        elif line is not None:
+            raise TypeError(f"line = {line!r} needs a drift, without which nothing is told over it")
         self.controller = controller
-        self.drift, self.line = drift, line
+        self.drift, self.line = drift, line or USUAL_LINE
         self._orders = NOTHING
         self._client: Client | None = None
         self._stresses: list[float] = []
@@ -188,7 +195,7 @@ class Managed(ScriptedRoaster):
         )
 
     def _judged(self, client: Client, books: Books, sold_kg: int) -> Yesterday | None:
-        from policies.environments.procurement import OBJECTIVES, known, outcome, stress
+        from policies.environments.procurement import COST_UNIT, OBJECTIVES, known, outcome, stress
         from policies.environments.procurement import Books as OfMorning
 
         if self._before is None:
@@ -210,6 +217,7 @@ class Managed(ScriptedRoaster):
                 "jumped": scored.jumped,
                 "reward": reward,
                 "cost": cost,
+                "unit": COST_UNIT,
                 "utility": utility,
                 "violated": cost > scored.budget,
             },

@@ -173,9 +173,13 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:
+        within = folder / "policy"
+        named = (
+            within if (within / MANIFEST).is_file() else "the folder that hanse train has written"
+        )
         raise HanseError(
             f"{folder}: is not a trained policy ({MANIFEST}: {error.strerror or error});"
-            " name the folder that hanse train has written"
+            f" name {named}"
         ) from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

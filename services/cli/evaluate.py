@@ -163,12 +163,16 @@ def _league(found: Judged, file: Path | None, settings: list[str]) -> tuple[RunC
 
 
 def _rivals(manifests: Mapping[str, Manifest], against: str | None) -> tuple[str, ...]:
+    from actors.strategies import find_strategy
+
     if against is None:
         roles = [manifest.role for manifest in manifests.values()]
         return tuple(one for one in RIVALS[roles[0]] if all(one in RIVALS[r] for r in roles))
     given = dict.fromkeys(part.strip() for part in against.split(",") if part.strip())
     if not given:
         raise HanseError("--against: names no strategy; allowed: such as scripted,repaired")
+    for strategy in given:
+        find_strategy(_whole(strategy), "--against")
     return tuple(_whole(strategy) for strategy in given)
 
 

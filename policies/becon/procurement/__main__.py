@@ -66,6 +66,8 @@ def _main(
 ) -> None:
     if only_train and (out is None or policy is not None):
         raise HanseError("--only-train: needs --out FOLDER, and no --policy; give it one")
+    if policy is None and out is not None and out.exists():
+        raise HanseError(f"{out}: is there already; choose another --out, or take it: --policy")
     names = [name.strip() for name in arms.split(",")]
     for name in names:
         if name not in ARMS:

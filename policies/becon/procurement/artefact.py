@@ -147,7 +147,7 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise HanseError(
             f"{folder}: is not a trained policy ({MANIFEST}: {error.strerror or error}); name a"
-            " folder that python -m policies.becon.procurement --out has written"
+            " purchasing policy, such as trainings/buyer-seed1/policy"
         ) from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

@@ -17,7 +17,7 @@ from policies.becon.observation import Exposed, Feedback, Layout, Observer
 from policies.becon.procurement.forward import Fused, Networks, Source
 from policies.becon.procurement.levers import LEVELS, PURSES, Orders, Sight, orders
 from policies.becon.procurement.values import Choice, Values
-from policies.environments.procurement import OBJECTIVES
+from policies.environments.procurement import COST_UNIT, OBJECTIVES
 
 Array = NDArray[np.float64]
 
@@ -173,6 +173,7 @@ def _about(context: Fused, choice: Choice) -> dict[str, Any]:
     return {
         "weights": dict(zip(OBJECTIVES, context.preference.tolist(), strict=True)),
         "budget": context.budget,
+        "unit": COST_UNIT,
         "becon.gate_w": float(context.gates[0]),
         "becon.gate_d": float(context.gates[1]),
         "becon.epistemic": float(context.epistemic.max()),

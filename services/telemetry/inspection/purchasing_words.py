@@ -13,28 +13,35 @@ Facts = Mapping[str, Any]
 def decision(firm: str, facts: Facts) -> str:
     """``roaster_A is to bid for 60 kg of green coffee, for at most 135.00 $``, and what it is by.
 
-    A gate of 1 means that the controller goes by what it believes, 0 by what it is told
+    A gate of 1 means that the controller goes by what it infers, 0 by what it is told
     (:mod:`policies.becon.gates`).
     """
     kilograms = [f"{kg:g} kg of {goods(item)}" for item, kg in facts["kg"].items()]
-    told = f"{firm} is to bid for {' and '.join(kilograms) or 'nothing'}"
-    if facts.get("at_most") is not None:
-        told += f", for at most {money(facts['at_most'])}"
+    most = facts.get("at_most")
+    if not kilograms:
+        told = f"{firm} is to bid for nothing"
+    elif most is not None and most <= 0:
+        told = f"{firm} is to bid for nothing, as no money is left for it"
+    else:
+        told = f"{firm} is to bid for {' and '.join(kilograms)}"
+        if most is not None:
+            told += f", for at most {money(most)}"
     if "becon.gate_w" not in facts:
         return told
     return (
-        f"{told} (belief counts {facts['becon.gate_w']:.0%} in what it wants and"
-        f" {facts['becon.gate_d']:.0%} in its budget, which is taken to be"
-        f" {facts['becon.budget_safe']:.2f})"
+        f"{told} (what it may spend is taken to be"
+        f" {money(facts['becon.budget_safe'] * facts['unit'])}; inferred, not told, are"
+        f" {facts['becon.gate_d']:.0%} of that and {facts['becon.gate_w']:.0%} of what it wants)"
     )
 
 
 def outcome(firm: str, facts: Facts) -> str:
-    """``day 7 was worth 0.41 to roaster_A; it bound 0.62 ..., above its budget of 0.55``."""
+    """``day 7 was worth 0.41 of 1 to roaster_A; it bid 93.00 $, above its budget of 82.50 $``."""
     side = "above" if facts["violated"] else "within"
+    spent, budget = facts["cost"] * facts["unit"], facts["budget"] * facts["unit"]
     return (
-        f"day {facts['day']} was worth {facts['utility']:.2f} to {firm}; it bound"
-        f" {facts['cost']:.2f} of its unit of cost, {side} its budget of {facts['budget']:.2f}"
+        f"day {facts['day']} was worth {facts['utility']:.2f} of 1 to {firm}; it bid"
+        f" {money(spent)} for green coffee, {side} its budget of {money(budget)}"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("safetensors", reason="a policy needs safetensors: make rl")
@@ -27,27 +29,41 @@ def bought(tmp_path_factory: pytest.TempPathFactory) -> TraceReader:
     return TraceReader(Run(folder / "run"))
 
 
-def test_a_decision_says_what_is_bought_for_how_much_and_on_whose_word() -> None:
-    facts = {
-        "kg": {"green_coffee_kg": 60, "green_coffee_specialty_kg": 10},
-        "at_most": 135.0,
-        "becon.gate_w": 0.31,
-        "becon.gate_d": 0.2,
-        "becon.budget_safe": 0.55,
-    }
-    assert words.event("purchasing_decision", "bob", facts) == (
-        "bob is to bid for 60 kg of green coffee and 10 kg of green coffee specialty, for at most"
-        " 135.00 $ (belief counts 31% in what it wants and 20% in its budget, which is taken to be"
-        " 0.55)"
-    )
-    assert words.event("purchasing_decision", "bob", {"kg": {}}) == "bob is to bid for nothing"
+BELIEF = {"unit": 150.0, "becon.gate_w": 0.31, "becon.gate_d": 0.2, "becon.budget_safe": 0.5}
+BY_BELIEF = (
+    " (what it may spend is taken to be 75.00 $; inferred, not told, are 20% of that and 31% of"
+    " what it wants)"
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        (
+            {"kg": {"green_coffee_kg": 60, "green_coffee_specialty_kg": 10}, "at_most": 135.0},
+            "bob is to bid for 60 kg of green coffee and 10 kg of green coffee specialty, for at"
+            " most 135.00 $",
+        ),
+        (
+            {"kg": {"green_coffee_kg": 60}, "at_most": 0.0},
+            "bob is to bid for nothing, as no money is left for it",
+        ),
+        ({"kg": {}, "at_most": 135.0}, "bob is to bid for nothing"),
+    ],
+)
+def test_a_decision_says_what_is_bought_for_how_much_and_on_whose_word(
+    facts: dict[str, Any], line: str
+) -> None:
+    assert words.event("purchasing_decision", "bob", facts) == line
+    assert words.event("purchasing_decision", "bob", facts | BELIEF) == line + BY_BELIEF
 
 
 @pytest.mark.parametrize(("violated", "side"), [(True, "above"), (False, "within")])
 def test_an_outcome_says_on_which_side_of_its_budget_the_day_was(violated: bool, side: str) -> None:
     facts = {"day": 7, "utility": 0.41, "cost": 0.62, "budget": 0.55, "violated": violated}
-    assert words.event("purchasing_outcome", "bob", facts) == (
-        f"day 7 was worth 0.41 to bob; it bound 0.62 of its unit of cost, {side} its budget of 0.55"
+    assert words.event("purchasing_outcome", "bob", {**facts, "unit": 150.0}) == (
+        f"day 7 was worth 0.41 of 1 to bob; it bid 93.00 $ for green coffee, {side} its budget of"
+        " 82.50 $"
     )
 
 
