@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from services.cli.console import note, say, say_json
+from services.cli.console import note, say, say_json, typed
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def run_buyer(settings: Settings, folder: Path, quiet: bool, as_json: bool) -> N
         say_json({"folder": str(folder), "policy": str(policy)})
         return
     say(f"policy {policy}")
-    note(f"compare it: python -m policies.becon.procurement --policy {policy}")
+    note(f"compare it: {typed('hanse', 'evaluate', folder)}")
