@@ -3,43 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
+from typing import Annotated, Any, Final, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, ValidationError, create_model
 
 from policies.becon.estimator import EstimatorForm
+from services.config.base import ConfigModel
+from services.config.problems import explain
 from services.errors import HanseError
+
+_Leagues = Annotated[int, Field(ge=1, le=10_000)]
+_Updates = Annotated[int, Field(ge=1, le=1_000_000)]
+_Widths = Annotated[list[Annotated[int, Field(ge=1, le=4096)]], Field(max_length=8)]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The size of a training."""
 
-    seed: int = 1
-    days: int = 90
-    explored: int = 400
-    """Leagues that are explored for values."""
-    hold: int = 14
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+    days: Annotated[int, Field(ge=1, le=3660)] = 90
+    explored: Annotated[int, Field(ge=2, le=10_000)] = 400
+    """Leagues that are explored for values; a tenth of them, but at least one, is left out to judge
+    by."""
+    hold: Annotated[int, Field(ge=1, le=3660)] = 14
     """Days for which levers are held in exploring."""
-    horizon: int = 10
+    horizon: Annotated[int, Field(ge=1, le=3660)] = 10
     """Days ahead that count."""
     hidden: tuple[int, ...] = (32, 32)
-    value_updates: int = 1_500
-    value_batch: int = 1_024
-    value_decay: float = 1e-4
-    watched: int = 40
+    value_updates: _Updates = 1_500
+    value_batch: Annotated[int, Field(ge=1, le=100_000)] = 1_024
+    value_decay: Annotated[float, Field(ge=0, le=1)] = 1e-4
+    watched: _Leagues = 40
     """Leagues a regime and source from which encoder and heads learn."""
-    updates: int = 150
-    sequences: int = 64
-    learning_rate: float = 3e-3
-    judged: int = 20
+    updates: _Updates = 150
+    sequences: Annotated[int, Field(ge=1, le=100_000)] = 64
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 3e-3
+    judged: _Leagues = 20
     """Leagues a regime for calibration, and again for gates."""
-    gate_updates: int = 500
-    line_updates: int = 300
-    random_share: float = 0.05
+    gate_updates: _Updates = 500
+    line_updates: _Updates = 300
+    random_share: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Of days on which levers are drawn, in all leagues but the explored."""
-    kappa: float = 0.7
+    kappa: Annotated[float, Field(ge=0, le=10)] = 0.7
     """How many deviations of the budget the policy will hold back; no part of what is learned.
 
     Of 0, 0.35, 0.5, 0.7 and 1 it is the largest whose safe regret on the tuning seeds is within
@@ -64,21 +72,31 @@ class Settings:
                 raise HanseError(
                     f"{source}: there is no {name!r}; allowed: {', '.join(sorted(known))}"
                 )
+        model = _table()
         try:
-            made: Settings = TypeAdapter(cls).validate_python(dict(values))
+            checked = model.model_validate(dict(values))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join(map(str, first["loc"]))
-            raise HanseError(
-                f"{source}: {key}: {first['msg'][:1].lower()}{first['msg'][1:]},"
-                f" got {first['input']!r}"
-            ) from None
+            raise explain(error, model, values, source) from None
+        found = checked.model_dump(include=set(values))
+        if "hidden" in found:
+            found["hidden"] = tuple(found["hidden"])
+        made = cls(**found)
         if not 0 < made.horizon <= made.hold < made.days:
             raise HanseError(
                 f"{source}: horizon = {made.horizon}, hold = {made.hold}, days = {made.days};"
                 " allowed: 0 < horizon <= hold < days"
             )
         return made
+
+
+@lru_cache(maxsize=1)
+def _table() -> type[ConfigModel]:
+    """The settings as a table of a file, with what each may be."""
+    hints = get_type_hints(Settings, include_extras=True) | {"hidden": _Widths}
+    usual = asdict(Settings()) | {"hidden": list(Settings().hidden)}
+    known: dict[str, Any] = {name: (hints[name], usual[name]) for name in usual if name != "form"}
+    made: type[ConfigModel] = create_model("Procurement", __base__=ConfigModel, **known)
+    return made
 
 
 QUICK: Final = Settings(

@@ -46,6 +46,7 @@ from policies.becon.procurement.settings import Settings
 from policies.becon.procurement.values import Layers, Values
 from policies.environments.tradeoff_desk import CORRUPTIONS
 from policies.training.artefact import plain
+from services.errors import HanseError
 
 REGIMES = tuple(CORRUPTIONS)
 """Clean, moderate, severe, no feedback."""
@@ -157,10 +158,20 @@ class _Seeds:
 
 
 def train_values(settings: Settings, seeds: _Seeds) -> tuple[nn.Module, tuple[float, float]]:
-    """The network of values, and the squared error on leagues left out, before and after."""
+    """The network of values, and the squared error on leagues left out, before and after.
+
+    Raises:
+        HanseError: no levers were held for as long as the horizon, so there is nothing to learn.
+    """
     explore = partial(explored, hold=settings.hold, horizon=settings.horizon, days=settings.days)
     aside = max(1, settings.explored // 10)
     held, left_out = explore(seeds.take(settings.explored - aside)), explore(seeds.take(aside))
+    if not (len(held.worth) and len(left_out.worth)):
+        raise HanseError(
+            f"procurement: horizon: in {settings.explored} leagues of {settings.days} days no"
+            f" levers were held for {settings.horizon} days; take a shorter horizon, more days, or"
+            " more leagues (explored)"
+        )
     x, y = _inputs(held.state, held.levels), torch.as_tensor(held.worth, dtype=torch.float32)
     x_out = _inputs(left_out.state, left_out.levels)
     y_out = torch.as_tensor(left_out.worth, dtype=torch.float32)

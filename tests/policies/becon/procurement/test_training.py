@@ -65,7 +65,23 @@ def test_only_days_from_which_levers_are_held_long_enough_are_learned_from() -> 
     ("values", "message"),
     [
         ({"speed": 3}, "there is no 'speed'; allowed: days, "),
-        ({"explored": "many"}, "explored: input should be a valid integer"),
+        ({"explored": "many"}, "file: explored: 'many' does not fit; allowed: a whole number from"),
+        (
+            {"explored": 1},
+            "file: explored: 1 does not fit; allowed: a whole number from 2 to 10000",
+        ),
+        ({"updates": "5"}, "file: updates: '5' does not fit; allowed: a whole number"),
+        ({"days": 100_000}, "file: days: 100000 does not fit; allowed: a whole number from 1 to"),
+        ({"seed": -1}, "file: seed: -1 does not fit"),
+        ({"kappa": float("nan")}, "file: kappa: NaN does not fit; allowed: a number from 0 to 10"),
+        (
+            {"learning_rate": -1.0},
+            "file: learning_rate: -1.0 does not fit; allowed: a number above",
+        ),
+        ({"random_share": 2.0}, "file: random_share: 2.0 does not fit"),
+        ({"value_batch": 0}, "file: value_batch: 0 does not fit"),
+        ({"hidden": [True]}, r"file: hidden\[1\]: true does not fit"),
+        ({"hidden": [-1]}, r"file: hidden\[1\]: -1 does not fit"),
         ({"horizon": 20}, "horizon = 20, hold = 14"),
     ],
 )
@@ -76,3 +92,16 @@ def test_settings_that_do_not_fit_are_refused(values: dict[str, object], message
 
 def test_settings_that_are_left_out_are_as_usual() -> None:
     assert Settings.parse({"explored": 50}, "file") == replace(Settings(), explored=50)
+
+
+def test_settings_as_a_file_has_them_are_those_of_the_training() -> None:
+    found = Settings.parse({"hidden": [8, 4], "kappa": 1}, "file")
+    assert found == replace(Settings(), hidden=(8, 4), kappa=1.0)
+
+
+def test_a_horizon_for_which_no_levers_were_held_is_refused_in_a_line() -> None:
+    # Two leagues of as many days as levers are held: the first stretch is cut short by chance, and
+    # the second by the end.
+    settings = replace(TINY, explored=2, hold=11, horizon=11)
+    with pytest.raises(HanseError, match="horizon: in 2 leagues of 12 days no levers were held"):
+        train(settings)
