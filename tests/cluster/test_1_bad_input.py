@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.cluster.hosts import Hosts
@@ -62,6 +64,7 @@ def test_a_host_without_ray_is_named(laptop: Laptop, hosts: Hosts) -> None:
     assert "10.77.0.2: a login shell of root finds no `ray`" in said
 
 
+@pytest.mark.skipif(sys.prefix.startswith("/tmp/"), reason="Python lies where the disk is filled")
 def test_a_full_disk_is_named(laptop: Laptop, hosts: Hosts) -> None:
     small = hosts["h2"].ssh("mkdir small && mount -t tmpfs -o size=20m tmpfs /tmp && df -m /tmp")
     assert "20" in small.stdout
