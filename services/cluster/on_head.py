@@ -7,10 +7,12 @@ import json
 import shlex
 import subprocess
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from services.cluster.asking import PYTHON
 from services.cluster.cluster_file import ClusterFile
+from services.cluster.run_name import checked
 from services.cluster.ssh import Ssh
 from services.errors import HanseError
 
@@ -20,6 +22,11 @@ PROGRAM: Final = "services.cli.cluster_head"
 """What runs on the head."""
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _UNWANTED: Final = ("__pycache__", "*.pyc")
+_STARTED: Final = (
+    "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null):"
+    "$(sed 's/.*) //' /proc/$p/stat 2>/dev/null | cut -d ' ' -f 20)"
+)
+"""Shell words that say when process ``$p`` has started, as :mod:`services.runs.process` does."""
 
 
 class Head:
@@ -37,8 +44,16 @@ class Head:
         self.code = f"{self.folder}/code/{code_digest()}"
 
     def run_folder(self, name: str) -> str:
-        """The folder of a run there."""
-        return f"{self.folder}/runs/{name}"
+        """The folder of a run there.
+
+        Raises:
+            HanseError: there can be no run of this name.
+        """
+        return f"{self.folder}/runs/{checked(name)}"
+
+    def names(self) -> set[str]:
+        """The names of all runs there."""
+        return set(self._run(f"ls {quote(self.folder)}/runs 2>/dev/null").stdout.split())
 
     def send_code(self) -> None:
         """Copies Hanse's code there, unless it is there already.
@@ -46,20 +61,20 @@ class Head:
         Raises:
             HanseError: the head does not answer, or has no room.
         """
-        there = self._run(f"test -e {self.code}/complete")
+        there = self._run(f"test -e {quote(self.code)}/complete")
         if there.returncode == 0:
             return
         self.ssh.send(
             self.cluster.head, [_ROOT / package for package in PACKAGES], self.code, _UNWANTED
         )
-        self._run(f"touch {self.code}/complete")
+        self._run(f"touch {quote(self.code)}/complete")
 
     def command(self, *arguments: str) -> str:
         """The shell command that starts Hanse's program there."""
         cluster = self.cluster
         environment = (
             f'PYTHONPATH="$HOME/{self.code}" RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0'
-            f" RAY_ADDRESS={cluster.head}:{cluster.port}"
+            f" RAY_ADDRESS={quote(f'{cluster.head}:{cluster.port}')}"
         )
         return f'{PYTHON} {environment} exec "$python" -m {PROGRAM} {shlex.join(arguments)}'
 
@@ -90,7 +105,7 @@ class Head:
         """
         self.send_code()
         folder = self.run_folder(name)
-        made = self._run(f"mkdir -p {self.folder}/runs && mkdir {folder}")
+        made = self._run(f"mkdir -p {quote(self.folder)}/runs && mkdir {quote(folder)}")
         if made.returncode != 0:
             raise HanseError(
                 f"{self.cluster.head}: there is a run {name} on the cluster already; choose another"
@@ -103,11 +118,11 @@ class Head:
             keep = self.command("keep", name)
             # A session of its own: neither the end of this connection nor a Ctrl-C here reaches it.
             self._run(
-                f"setsid nohup bash -c {shlex.quote(keep)} </dev/null >/dev/null 2>{folder}/log &"
-                f" echo $! >{folder}/pid"
+                f"setsid nohup bash -c {quote(keep)} </dev/null >/dev/null 2>{quote(folder)}/log &"
+                f" p=$!; echo $p {_STARTED} >{quote(folder)}/pid"
             )
         except BaseException:
-            self._run(f"rm -rf {folder}")
+            self._run(f"rm -rf {quote(folder)}")
             raise
 
     def follow(self, name: str, read: int) -> subprocess.Popen[bytes]:
@@ -117,10 +132,10 @@ class Head:
             name: The run.
             read: How many bytes of it are known already.
         """
-        folder = self.run_folder(name)
+        folder = quote(self.run_folder(name))
         # What comes between the last look and the end of the run is still read.
-        tail = f"tail -c +{read + 1} -f --pid=$(cat {folder}/pid) {folder}/log"
-        words = self.ssh.words(self.cluster.head, f"exec {tail}")
+        tail = f'exec tail -c +{read + 1} ${{p:+-f "--pid=$p"}} {folder}/log'
+        words = self.ssh.words(self.cluster.head, f"{_lives(folder)} || p=; {tail}")
         return subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -131,23 +146,33 @@ class Head:
         Raises:
             HanseError: there is no such run, or it was ended without a word.
         """
-        folder = self.run_folder(name)
+        folder = quote(self.run_folder(name))
         done = self._run(
-            f"cat {folder}/code 2>/dev/null && exit; test -e {folder}/pid || exit 3;"
-            f" kill -0 $(cat {folder}/pid) 2>/dev/null || exit 4"
+            f"lives() {{ {_lives(folder)}; }}; if test -e {folder}/pid;"
+            # It may end between two looks; what it leaves is looked at again then.
+            f" then cat {folder}/code 2>/dev/null || {{ lives && echo running; }} ||"
+            f" cat {folder}/code 2>/dev/null || echo gone; else echo none; fi"
         )
-        if done.returncode == 3:
+        said = (done.stdout.splitlines() or [""])[-1].strip()
+        if said == "none":
             raise HanseError(
                 f"{self.cluster.head}: there is no run {name} on the cluster; list them with:"
                 f" hanse cluster status {self.cluster.path}"
             )
-        if done.returncode == 4:
+        if said == "running":
+            return None
+        if said == "gone":
             return -1
-        return int(done.stdout) if done.stdout.strip() else None
+        if said.isascii() and said.isdecimal() and len(said) <= 3:
+            return int(said)
+        raise HanseError(
+            f"{self.cluster.head}: does not say how {name} stands, but {said[:80]!r}; look there:"
+            f" ~/{self.run_folder(name)}"
+        )
 
     def log(self, name: str) -> str:
         """What a run has said so far."""
-        return self._run(f"cat {self.run_folder(name)}/log").stdout
+        return self._run(f"cat {quote(self.run_folder(name))}/log").stdout
 
     def fetch(self, name: str, folder: Path) -> None:
         """Brings a run's folder here, and removes it there when it is whole here."""
@@ -156,7 +181,7 @@ class Head:
     def has_days(self, name: str) -> bool:
         """Whether a run has come so far as to have a folder of its own."""
         manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
-        return self._run(f"test -e {manifest}").returncode == 0
+        return self._run(f"test -e {quote(manifest)}").returncode == 0
 
     def end(self, name: str) -> None:
         """Ends a run; what it has written is as after a crash.
@@ -164,31 +189,41 @@ class Head:
         Raises:
             HanseError: it does not end.
         """
-        pid = f"$(cat {self.run_folder(name)}/pid)"
         # It leads a session of its own, and with it a process group.
-        gone = (
-            f"for i in $(seq 50); do pgrep -g {pid} >/dev/null || exit 0; sleep 0.2; done; exit 1"
-        )
-        done = self._run(f"kill -- -{pid}; {gone}")
+        gone = 'for i in $(seq 50); do pgrep -g "$p" >/dev/null || exit 0; sleep 0.2; done; exit 1'
+        lives = _lives(quote(self.run_folder(name)))
+        done = self._run(f'{lives} || exit 0; kill -- "-$p"; {gone}')
         if done.returncode != 0:
             raise HanseError(f"{self.cluster.head}: {name} does not end; try again")
 
     def forget(self, name: str) -> None:
         """Removes a run there."""
-        self._run(f"rm -rf {self.run_folder(name)}")
+        self._run(f"rm -rf {quote(self.run_folder(name))}")
 
     def _send_project(self, folder: str, project: Path, files: list[Path]) -> None:
-        self._run(f"mkdir {folder}/project")
+        self._run(f"mkdir {quote(folder)}/project")
         if files:
             self.ssh.send_project(self.cluster.head, project, files, f"{folder}/project")
 
     def _give(self, there: str, text: str) -> None:
-        done = self.ssh.run(self.cluster.head, f"cat > {there}", given=text)
+        done = self.ssh.run(self.cluster.head, f"cat > {quote(there)}", given=text)
         if done.returncode != 0:
             raise HanseError(f"{self.cluster.head}: {done.stderr.strip()}")
 
     def _run(self, command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         return self.ssh.run(self.cluster.head, command, timeout=timeout)
+
+
+def _lives(folder: str) -> str:
+    """A shell command that succeeds if a run's process lives, whose number is in ``$p`` then.
+
+    Numbers are used again: a stranger's process that has this one now started at another time.
+    """
+    alive = "grep -q '^State:[[:space:]]*[^ZX]' /proc/$p/status 2>/dev/null"
+    return (
+        f"{{ p=; read -r p s <{folder}/pid; }} 2>/dev/null;"
+        f' {{ [ "${{p:-0}}" -gt 1 ] && {alive} && [ "$s" = "{_STARTED}" ]; }} 2>/dev/null'
+    )
 
 
 def code_digest() -> str:

@@ -38,7 +38,10 @@ class Ssh:
 
     def words(self, host: str, command: str) -> list[str]:
         """The ssh command line that runs a command in a login shell of a host."""
-        return [*self._ssh(), f"{self.user}@{host}", f"bash -lc {shlex.quote(command)}"]
+        # A profile may print a greeting, which is no part of the answer.
+        login = f"exec >&3 3>&-; {command}"
+        shell = f"bash -lc {shlex.quote(login)} 3>&1 >/dev/null"
+        return [*self._ssh(), "--", f"{self.user}@{host}", shell]
 
     def run(
         self, host: str, command: str, *, given: str | None = None, timeout: float = 60
@@ -65,8 +68,9 @@ class Ssh:
             HanseError: the host does not answer, or cannot take them.
         """
         words = ["rsync", "-a", *(f"--exclude={pattern}" for pattern in excluded)]
-        words += ["--rsync-path", f"mkdir -p {there} && rsync", "-e", shlex.join(self._ssh())]
-        self._copied(host, [*words, *map(str, here), f"{self.user}@{host}:{there}/"])
+        words += ["--rsync-path", f"mkdir -p {shlex.quote(there)} && rsync"]
+        words += ["-e", shlex.join(self._ssh()), "--", *map(str, here)]
+        self._copied(host, [*words, f"{self.user}@{host}:{there}/"])
 
     def send_project(self, host: str, root: Path, files: Iterable[Path], there: str) -> None:
         """Copies files below a folder into one of a host, each to the same place below it.
@@ -74,18 +78,24 @@ class Ssh:
         Raises:
             HanseError: the host does not answer, or cannot take them.
         """
-        names = "".join(f"{file.relative_to(root)}\n" for file in files)
-        words = ["rsync", "-a", "--files-from=-", "-e", shlex.join(self._ssh()), f"{root}/"]
-        self._copied(host, [*words, f"{self.user}@{host}:{there}/"], names)
+        names = "".join(f"{file.relative_to(root)}\0" for file in files)
+        # What a link leads to goes, as the link would lead nowhere there.
+        words = ["rsync", "-aL", "--files-from=-", "--from0", "-e", shlex.join(self._ssh())]
+        self._copied(host, [*words, "--", f"{root}/", f"{self.user}@{host}:{there}/"], names)
 
     def fetch(self, host: str, there: str, here: Path) -> None:
-        """Copies what is in a folder of a host into one of this machine.
+        """Copies what is in a folder of a host into one of this machine: files and folders alone.
+
+        The manifest comes last: if it is here, all is.
 
         Raises:
             HanseError: the host does not answer, or has no such folder.
         """
-        words = ["rsync", "-a", "-e", shlex.join(self._ssh())]
-        self._copied(host, [*words, f"{self.user}@{host}:{there}/", f"{here}/"])
+        words = ["rsync", "-rt", "--no-links", "--no-devices", "--no-specials"]
+        words += ["--chmod=D755,F644", "-e", shlex.join(self._ssh())]
+        places = ["--", f"{self.user}@{host}:{there}/", f"{here.absolute()}/"]
+        self._copied(host, [*words, "--exclude=/manifest.json", *places])
+        self._copied(host, [*words, *places])
 
     def on_all(
         self, hosts: Sequence[str], ask: Callable[[str], _T]
@@ -118,10 +128,12 @@ class Ssh:
     def _checked(
         self, host: str, words: list[str], given: str | None, timeout: float
     ) -> subprocess.CompletedProcess[str]:
-        source: Any = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
+        source: Any = {"stdin": subprocess.DEVNULL}
+        if given is not None:
+            source = {"input": given.encode()}
         try:
-            done = subprocess.run(
-                words, capture_output=True, text=True, timeout=timeout, check=False, **source
+            said = subprocess.run(
+                words, capture_output=True, timeout=timeout, check=False, **source
             )
         except FileNotFoundError:
             raise HanseError(
@@ -131,6 +143,8 @@ class Ssh:
             raise Unreachable(
                 f"{host}: has not answered for {timeout:.0f} s; look at it, then try again"
             ) from None
+        output, problems = (text.decode(errors="replace") for text in (said.stdout, said.stderr))
+        done = subprocess.CompletedProcess(words, said.returncode, output, problems)
         if done.returncode == _FAILED or "Permission denied (publickey" in done.stderr:
             raise Unreachable(self.reason(host, done.stderr))
         return done
