@@ -94,6 +94,16 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def shown(path: Path) -> str:
+    """A path in an error's line; in quotes where it has signs that a terminal would obey."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a file could not be read."""
+    return str((error.strerror if isinstance(error, OSError) else None) or error)
+
+
 def write_weights(folder: Path, weights: Mapping[str, NDArray[Any]]) -> str:
     """Writes the arrays of a policy into its folder; returns their SHA-256 for the manifest."""
     from safetensors.numpy import save
@@ -119,7 +129,7 @@ def read_weights(folder: Path, sha256: str, remedy: str = _REMEDY) -> dict[str, 
     try:
         packed = path.read_bytes()
     except OSError as error:
-        raise HanseError(f"{path}: cannot be read: {error.strerror or error}; {remedy}") from None
+        raise HanseError(f"{path}: cannot be read: {reason(error)}; {remedy}") from None
     if hashlib.sha256(packed).hexdigest() != sha256:
         raise HanseError(
             f"{path}: these are not the weights that {MANIFEST} tells of (their digests differ);"
@@ -134,6 +144,11 @@ def read_weights(folder: Path, sha256: str, remedy: str = _REMEDY) -> dict[str, 
         ) from None
     try:
         found: dict[str, NDArray[Any]] = load(packed)
+    except KeyError as error:  # safetensors knows kinds of numbers that numpy does not
+        raise HanseError(
+            f"{path}: holds arrays of {error.args[0]}, which cannot be read here; allowed: float32"
+            f" and float64; restore it, or {remedy}"
+        ) from None
     except (SafetensorError, ValueError) as error:
         raise HanseError(f"{path}: is damaged ({error}); {remedy}") from None
     return found
@@ -171,16 +186,17 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
-    except OSError as error:
+        told = path.read_bytes()
+    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
         within = folder / "policy"
         named = (
             within if (within / MANIFEST).is_file() else "the folder that hanse train has written"
         )
         raise HanseError(
-            f"{folder}: is not a trained policy ({MANIFEST}: {error.strerror or error});"
-            f" name {named}"
+            f"{shown(folder)}: is not a trained policy ({MANIFEST}: {reason(error)}); name {named}"
         ) from None
+    try:
+        return Manifest.model_validate_json(told)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))

@@ -11,22 +11,25 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from policies.becon.procurement.arrays import REMEDY, Arrays
 from policies.becon.procurement.buyer import BeconBuyer
 from policies.becon.procurement.forward import SOURCES, Networks, Source
-from policies.becon.procurement.levers import LEVELS, described, layout
+from policies.becon.procurement.levers import FEATURES, LEVELS, described, layout
 from policies.becon.procurement.values import Layers, Values
+from policies.environments.procurement import OBJECTIVES
 from policies.training.artefact import (
     MANIFEST,
     WEIGHTS,
     difference,
     plain,
     read_weights,
+    reason,
+    shown,
     write_weights,
 )
 from services.economy.setup import TownSetup
@@ -34,27 +37,26 @@ from services.errors import HanseError
 from services.whole_file import whole
 
 KIND: Final = "becon_purchasing"
-REMEDY: Final = "train it anew: python -m policies.becon.procurement --out FOLDER"
 
 
 class Manifest(BaseModel):
     """What is known of a purchasing policy."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     format: Literal[1] = 1
     kind: Literal["becon_purchasing"] = "becon_purchasing"
     name: str
     source: Source = "gated"
     """Where its context comes from, unless the run file says otherwise."""
-    kappa: float
+    kappa: Annotated[float, Field(ge=0, le=10)]
     """How many deviations of the budget it holds back; chosen on tuning seeds."""
     sees_and_sets: dict[str, Any]
     """Features, objectives, levers and units (`levers.described`)."""
     town: dict[str, Any]
     """Rules and goods of the town in which it was trained."""
-    prior_scale: float
-    hidden: list[int]
+    prior_scale: Annotated[float, Field(ge=0, le=100)]
+    hidden: Annotated[list[Annotated[int, Field(ge=1, le=4096)]], Field(max_length=8)]
     """Widths of the network of values."""
     training: dict[str, Any]
     versions: dict[str, str]
@@ -99,23 +101,20 @@ class PurchasingPolicy:
     ) -> None:
         self.manifest = manifest
         self.layout = layout()
-        of_estimator = {
-            name.removeprefix("estimator."): array
-            for name, array in weights.items()
-            if name.startswith("estimator.")
-        }
-        self.networks = Networks(self.layout, of_estimator, manifest.prior_scale, source)
-        self.values = Values(_layers(weights, manifest, source))
+        self.networks = Networks(self.layout, weights, manifest.prior_scale, source, "estimator.")
+        self.values = Values(_layers(Arrays(weights, source, "values."), manifest.hidden))
 
     @classmethod
     def load(cls, folder: Path | str) -> PurchasingPolicy:
         """Reads a policy's folder.
 
         Raises:
-            HanseError: it is not there, damaged, or of another kind.
+            HanseError: it is not there, damaged, of another kind, or for other levers.
         """
         folder = Path(folder)
         manifest = read_manifest(folder)
+        # Arrays of a policy that sees or sets something else need not fit; it is said what differs.
+        check_levers(manifest, str(folder / MANIFEST))
         weights = read_weights(folder, manifest.weights_sha256, REMEDY)
         return cls(manifest, weights, str(folder / WEIGHTS))
 
@@ -143,12 +142,14 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
-    except OSError as error:
+        told = path.read_bytes()
+    except (OSError, ValueError) as error:
         raise HanseError(
-            f"{folder}: is not a trained policy ({MANIFEST}: {error.strerror or error}); name a"
+            f"{shown(folder)}: is not a trained policy ({MANIFEST}: {reason(error)}); name a"
             " purchasing policy, such as trainings/buyer-seed1/policy"
         ) from None
+    try:
+        return Manifest.model_validate_json(told)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         for each in error.errors(include_url=False):
@@ -167,16 +168,29 @@ def check_fit(manifest: Manifest, setup: TownSetup, where: str) -> None:
     Raises:
         HanseError: it says what differs.
     """
-    for name, there, here in (
-        ("what it sees and sets", manifest.sees_and_sets, plain(described())),
-        ("the town", manifest.town, town_of(setup)),
-    ):
-        found = difference(there, here)
-        if found:
-            raise HanseError(
-                f"{where}: policy {manifest.name!r} does not fit: {name}{found};"
-                f" use it where it was trained, or {REMEDY}"
-            )
+    check_levers(manifest, where)
+    _check_same(manifest, "the town", manifest.town, town_of(setup), where)
+
+
+def check_levers(manifest: Manifest, where: str) -> None:
+    """Refuses a policy that sees or sets something else than purchasing controllers do here.
+
+    Raises:
+        HanseError: it says what differs.
+    """
+    here = plain(described())
+    _check_same(manifest, "what it sees and sets", manifest.sees_and_sets, here, where)
+
+
+def _check_same(
+    manifest: Manifest, name: str, there: dict[str, Any], here: dict[str, Any], where: str
+) -> None:
+    found = difference(there, here)
+    if found:
+        raise HanseError(
+            f"{where}: policy {manifest.name!r} does not fit: {name}{found};"
+            f" use it where it was trained, or {REMEDY}"
+        )
 
 
 def check_source(source: str, where: str) -> Source:
@@ -205,27 +219,16 @@ def shared(folder: Path | str) -> PurchasingPolicy:
     path = Path(folder)
     try:
         about = (path / WEIGHTS).stat()
-    except OSError:
+    except (OSError, ValueError):
         return PurchasingPolicy.load(path)  # which says what is wrong
     return _loaded(str(path.absolute()), (about.st_mtime_ns, about.st_size))
 
 
-def _layers(weights: Mapping[str, NDArray[Any]], manifest: Manifest, source: str) -> Layers:
+def _layers(arrays: Arrays, hidden: list[int]) -> Layers:
     found = []
-    inputs = len(manifest.sees_and_sets["features"]) + len(LEVELS)
-    outputs = len(manifest.sees_and_sets["objectives"])
-    for place, width in enumerate([*manifest.hidden, outputs]):
-        arrays = []
-        for part, shape in (("weight", (width, inputs)), ("bias", (width,))):
-            name = f"values.{2 * place}.{part}"
-            array = weights.get(name)
-            if array is None or array.shape != shape or not np.isfinite(array).all():
-                has = "is missing" if array is None else f"has shape {list(array.shape)}"
-                raise HanseError(
-                    f"{source}: {name} {has}, but by its manifest it has finite numbers in shape"
-                    f" {list(shape)}; restore the folder, or {REMEDY}"
-                )
-            arrays.append(np.asarray(array, np.float64))
-        found.append((arrays[0], arrays[1]))
+    inputs = len(FEATURES) + len(LEVELS)
+    for place, width in enumerate([*hidden, len(OBJECTIVES)]):
+        weight = arrays.take(f"{2 * place}.weight", width, inputs)
+        found.append((weight, arrays.take(f"{2 * place}.bias", width)))
         inputs = width
     return tuple(found)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.becon.observation import Layout
-from policies.becon.procurement.values import Array, Layers, forward, product
-from services.errors import HanseError
+from policies.becon.procurement.arrays import Array, Arrays
+from policies.becon.procurement.values import Layers, forward, product
 
 Source = Literal["gated", "history", "filter", "exposed"]
 SOURCES: Final[tuple[Source, ...]] = ("gated", "history", "filter", "exposed")
@@ -53,9 +53,11 @@ class Networks:
         weights: Arrays by the names that the estimator in torch gives them.
         prior_scale: Of the heads' priors.
         source: What an error names.
+        prefix: What the names of its arrays begin with.
 
     Raises:
-        HanseError: an array is missing, or has another shape.
+        HanseError: an array is missing, has another shape than the others ask for, or holds what
+            cannot be.
     """
 
     def __init__(
@@ -64,39 +66,38 @@ class Networks:
         weights: Mapping[str, NDArray[Any]],
         prior_scale: float,
         source: str = "policy",
+        prefix: str = "",
     ) -> None:
         self.layout = layout
         self.prior_scale = prior_scale
-        self._source = source
-        self._weights = weights
-        self.hidden = self._array("encoder.gru.weight_hh_l0").shape[1]
-        parts = [layout.part(name) for name in layout.history]
-        width = sum(each.stop - each.start for each in parts)
-        hidden, k = self.hidden, layout.objectives
+        arrays = Arrays(weights, source, prefix)
+        k, sizes = layout.objectives, layout.sizes
+        seen = sum(sizes[part] for part in layout.history)
+        hidden = self.hidden = arrays.take("encoder.gru.weight_hh_l0", None, None).shape[1]
         self._gru = [
-            self._array(f"encoder.gru.{name}_l0", shape)
-            for name, shape in (
-                ("weight_ih", (3 * hidden, width)),
-                ("weight_hh", (3 * hidden, hidden)),
-                ("bias_ih", (3 * hidden,)),
-                ("bias_hh", (3 * hidden,)),
-            )
+            arrays.take("encoder.gru.weight_ih_l0", 3 * hidden, seen),
+            arrays.take("encoder.gru.weight_hh_l0", 3 * hidden, hidden),
+            arrays.take("encoder.gru.bias_ih_l0", 3 * hidden),
+            arrays.take("encoder.gru.bias_hh_l0", 3 * hidden),
         ]
-        heads, inputs, inner = self._array("heads.inner").shape
-        if inputs != hidden + 2 * k + 2:
-            raise self._misfit("heads.inner", [heads, inputs, inner], "another encoder")
+        inner = arrays.take("heads.inner", None, hidden + sizes["belief"], None)
+        heads, _, width = inner.shape
+        prior = arrays.take("heads.prior_inner", heads, hidden, None)
         self._heads = [
-            self._array("heads.inner"),
-            self._array("heads.inner_bias", (heads, inner)),
-            self._array("heads.outer", (heads, inner, k + 3)),
-            self._array("heads.outer_bias", (heads, k + 3)),
-            self._array("heads.prior_inner"),
-            self._array("heads.prior_outer"),
+            inner,
+            arrays.take("heads.inner_bias", heads, width),
+            arrays.take("heads.outer", heads, width, k + 3),
+            arrays.take("heads.outer_bias", heads, k + 3),
+            prior,
+            arrays.take("heads.prior_outer", heads, prior.shape[2], k + 1),
         ]
-        self._gates = self._perceptron("gates.body")
-        self._steepness = np.logaddexp(0.0, self._array("gates.steepness", (2,)))
-        self._line = self._perceptron("line.body")
-        self._calibration = self._array("calibration", (2,))
+        self._gates = _perceptron(arrays, "gates.body", sizes["quality"])
+        self._steepness = np.logaddexp(0.0, arrays.take("gates.steepness", 2))
+        self._line = _perceptron(arrays, "line.body", sizes["quality"])
+        self._calibration = arrays.take("calibration", 2)
+        if not (self._calibration > 0.0).all():
+            least = self._calibration.min()
+            raise arrays.fault("calibration", f"holds {least:g}; allowed: numbers above 0")
 
     def encode(self, x: Array, state: Array) -> Array:
         """The state ``(H,)`` after an observation ``(D,)``."""
@@ -161,30 +162,15 @@ class Networks:
         belief = np.append(preference.mean(axis=0), budget.mean())
         return belief, epistemic * self._calibration, aleatoric * self._calibration
 
-    def _perceptron(self, name: str) -> Layers:
-        return tuple(
-            (self._array(f"{name}.{place}.weight"), self._array(f"{name}.{place}.bias"))
-            for place in (0, 2)
-        )
 
-    def _array(self, name: str, shape: tuple[int, ...] | None = None) -> Array:
-        array = self._weights.get(name)
-        if array is None:
-            raise self._misfit(name, None, "weights of this kind")
-        if shape is not None and array.shape != shape:
-            raise self._misfit(name, list(array.shape), f"shape {list(shape)}")
-        if not np.isfinite(array).all():
-            raise HanseError(
-                f"{self._source}: {name} holds numbers that are not finite; train anew"
-            )
-        return np.asarray(array, np.float64)
-
-    def _misfit(self, name: str, shape: list[int] | None, wanted: str) -> HanseError:
-        has = "is missing" if shape is None else f"has shape {shape}"
-        return HanseError(
-            f"{self._source}: {name} {has}, but the manifest asks for {wanted}; restore the folder,"
-            " or train anew: python -m policies.becon.procurement --out FOLDER"
-        )
+def _perceptron(arrays: Arrays, name: str, inputs: int) -> Layers:
+    """One hidden layer and two outputs."""
+    first = arrays.take(f"{name}.0.weight", None, inputs)
+    width = len(first)
+    return (
+        (first, arrays.take(f"{name}.0.bias", width)),
+        (arrays.take(f"{name}.2.weight", 2, width), arrays.take(f"{name}.2.bias", 2)),
+    )
 
 
 def _made(fused: Array, gates: Array, epistemic: Array, deviation: float, kappa: float) -> Fused:
