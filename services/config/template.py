@@ -37,7 +37,8 @@ strategy = "scripted"
 # opex = 25.0                    # dollars a day
 # stock_cap = 120                # kg
 # stock = {{ green_coffee_kg = 60 }}
-# options = {{ }}                  # passed to the strategy
+# options = {{ }}                  # passed to the strategy; of a managed roaster, for instance
+#                                # {{ drift = "jumps", line = "severe" }}: what it wants, unseen
 # controller = "buyer"           # hands its purchasing to a controller, see below
 # host = 0                       # when packed: the host that carries it
 
@@ -84,7 +85,7 @@ role = "retailer"
 # name = "buyer"
 # rule = "base_stock"
 # options = {{ }}
-# policy = "policy:FOLDER"       # in place of the rule: what policies.becon.procurement has learned
+# policy = "policy:FOLDER"       # in place of the rule: a purchasing policy of hanse train
 # source = "gated"               # where its context comes from: gated, history, filter, exposed
 # kappa = 0.5                    # deviations of the budget that it holds back; as it was trained
 
