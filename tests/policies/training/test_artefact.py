@@ -205,3 +205,9 @@ def test_a_pickle_in_place_of_the_weights_is_not_opened(folder: Path) -> None:
     (folder / MANIFEST).write_text(json.dumps(about))
     with pytest.raises(HanseError, match="is damaged"):
         read(folder)
+
+
+def test_a_folder_whose_name_no_file_can_have_is_a_line() -> None:
+    with pytest.raises(HanseError, match=r"is not a trained policy .*null byte") as told:
+        read(Path("a\0b"))
+    assert str(told.value).isprintable()
