@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import chdir
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -155,22 +156,30 @@ def run(
     comes back to it). A host that is lost costs the day that was being played, which is played
     again on the others.
     """
-    from services.cli.folders import new_folder
+    from services.cli.folders import RUNS, new_folder
     from services.cluster.on_head import Head
+    from services.cluster.run_name import checked
 
     whole, ssh = _open(file)
     changes = {"seed": seed, "days": days, "placement": placement, "hosts": hosts}
+    head = Head(whole, ssh)
+    if out is not None:
+        checked(out.name)
+        if detach:
+            _refuse_here(RUNS / out.name)
     project = _project(run_file)
     config, needs_files = _configured(run_file, project, changes, settings, len(whole.hosts))
     from services.cluster.project import project_files
 
     files = project_files(project) if needs_files else []
-    with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
-        head = Head(whole, ssh)
-        head.ask("status")
+    stem = f"{config.name}-seed{config.seed}"
+    checked(f"{stem}-001" if out is None else out.name)
+    head.ask("status")
+    # The name has to be free on the cluster too.
+    with new_folder(out or _free(stem, head.names()), stem) as folder:
         head.start(folder.name, project, files, config.dump())
         if detach:
-            note(f"it runs; come back to it with: {_attach(file, folder.name)}")
+            note(f"it runs as {folder.name}; come back to it with: {_attach(file, folder.name)}")
             return
         _stay(head, folder, as_json=as_json, quiet=quiet)
 
@@ -179,11 +188,11 @@ def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) 
     """Come back to a run on a cluster: watch it to its end, and bring its folder to runs/."""
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
+    from services.cluster.run_name import checked
 
+    folder = RUNS / checked(name)
     whole, ssh = _open(file)
-    folder = RUNS / name
-    if (folder / "manifest.json").exists():
-        raise HanseError(f"{folder}: this run is here already; look at it: hanse report {folder}")
+    _refuse_here(folder)
     head = Head(whole, ssh)
     head.exit_code(name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -194,12 +203,14 @@ def stop(file: File, name: Name) -> None:
     """Stop a run on a cluster; its whole days until then come to runs/, to be resumed there."""
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
+    from services.cluster.run_name import checked
 
+    folder = RUNS / checked(name)
     whole, ssh = _open(file)
+    _refuse_here(folder)
     head = Head(whole, ssh)
     if head.exit_code(name) is None:
         head.end(name)
-    folder = RUNS / name
     folder.mkdir(parents=True, exist_ok=True)
     note(_why_it_stopped(head, folder, -1))
 
@@ -254,6 +265,23 @@ def _open(file: Path) -> tuple[ClusterFile, Ssh]:
 
 def _teller(quiet: bool) -> Any:
     return (lambda line: None) if quiet else note
+
+
+def _free(stem: str, taken: set[str]) -> Path:
+    """The first free place below runs/ whose name no run on the cluster has."""
+    from services.cli.folders import RUNS
+
+    numbers = (RUNS / f"{stem}-{number:03}" for number in count(1))
+    return next(path for path in numbers if path.name not in taken and not path.exists())
+
+
+def _refuse_here(folder: Path) -> None:
+    """Refuses to bring a run from the cluster to a place where one is already."""
+    if (folder / "manifest.json").exists():
+        raise HanseError(
+            f"{folder}: a run of this name is here already, look at it: hanse report {folder}; for"
+            " another one choose another name, or move this folder away"
+        )
 
 
 def _attach(file: Path, name: str) -> str:

@@ -5,7 +5,8 @@
     python -m services.cli.cluster_head play NAME  the run itself
 
 A run's folder, ``~/.hanse/<cluster>/runs/<name>``, holds ``project`` (what the user has sent, with
-the run's own folder in it), ``log`` (what it says), ``pid`` and, at the end, ``code``.
+the run's own folder in it), ``log`` (what it says), ``pid`` (the number of its process, and when
+that started) and, at the end, ``code``.
 """
 
 from __future__ import annotations
@@ -19,14 +20,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from services.cli.console import note
+from services.cluster.run_name import checked
 from services.errors import HanseError
+
+if TYPE_CHECKING:
+    from services.runs.process import Process
 
 ATTEMPTS: Final = 5
 """How often a run is started at most; each time from its last whole day."""
 _ASK_SECONDS: Final = 3.0
+_NOBODY: Final = 2**30
+"""A number that no process of Linux has."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.action == "status":
             print(json.dumps(look(given.hosts, given.wait)))
             return 0
-        folder = runs_folder() / given.name
+        folder = runs_folder() / checked(given.name)
         return keep(folder) if given.action == "keep" else play(folder)
     except HanseError as error:
         note(f"hanse: {error}")
@@ -131,7 +138,7 @@ def join(project: Path | None = None) -> Any:
         packages = [str(code / name) for name in ("actors", "services", "policies", "monitors")]
         environment = {
             "working_dir": str(project),
-            "excludes": ["/runs/"],
+            "excludes": [f"/runs/{project.parent.name}/"],
             "py_modules": packages,
         }
     try:
@@ -216,16 +223,20 @@ def _runs() -> list[dict[str, Any]]:
         state = "running"
         if code.exists():
             state = "finished" if code.read_text().strip() == "0" else "stopped"
-        elif not _lives(int((folder / "pid").read_text())):
+        elif not _process(folder / "pid").is_alive():
             state = "stopped"
         runs.append({"name": folder.name, "state": state})
     return runs
 
 
-def _lives(pid: int) -> bool:
-    from services.runs.process import is_running
+def _process(file: Path) -> Process:
+    """The process that a file names; one that does not live if it names none."""
+    from services.runs.process import Process
 
-    return is_running(pid)
+    number, _, started = file.read_text(errors="replace").strip().partition(" ")
+    if not (number.isascii() and number.isdecimal() and started and len(number) < 10):
+        return Process(pid=_NOBODY, started="-")
+    return Process(pid=int(number), started=started)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,8 @@ class Head:
             # A session of its own: neither the end of this connection nor a Ctrl-C here reaches it.
             self._run(
                 f"setsid nohup bash -c {quote(keep)} </dev/null >/dev/null 2>{quote(folder)}/log &"
-                f" p=$!; echo $p {_STARTED} >{quote(folder)}/pid"
+                f" p=$!; echo $p {_STARTED} >{quote(folder)}/pid.new;"
+                f" mv {quote(folder)}/pid.new {quote(folder)}/pid"
             )
         except BaseException:
             self._run(f"rm -rf {quote(folder)}")

@@ -78,7 +78,8 @@ class Ssh:
         Raises:
             HanseError: the host does not answer, or cannot take them.
         """
-        names = "".join(f"{file.relative_to(root)}\0" for file in files)
+        # Without ./ a name that begins with # or ; would be taken for a remark.
+        names = "".join(f"./{file.relative_to(root)}\0" for file in files)
         # What a link leads to goes, as the link would lead nowhere there.
         words = ["rsync", "-aL", "--files-from=-", "--from0", "-e", shlex.join(self._ssh())]
         self._copied(host, [*words, "--", f"{root}/", f"{self.user}@{host}:{there}/"], names)

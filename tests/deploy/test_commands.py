@@ -1,0 +1,54 @@
+"""What the commands refuse before they touch a run on a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from services.cli import cluster
+from services.cluster.on_head import Head
+from services.errors import HanseError
+
+
+@pytest.fixture(autouse=True)
+def _opened(head: Head, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_open", lambda file: (head.cluster, head.ssh))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+@pytest.mark.parametrize("command", [cluster.stop, cluster.attach])
+def test_a_run_that_is_here_is_not_overwritten_by_one_of_the_same_name(
+    there: Path, command: object
+) -> None:
+    here = Path("runs/r/manifest.json")
+    here.parent.mkdir(parents=True)
+    here.write_text("mine")
+    (there / "project/runs/r").mkdir(parents=True)
+    (there / "project/runs/r/manifest.json").write_text("theirs")
+    (there / "pid").write_text("1 x:1\n")
+    with pytest.raises(HanseError, match=r"runs/r: a run of this name is here already"):
+        command(Path("hosts.yaml"), "r")  # type: ignore[operator]
+    assert here.read_text() == "mine"
+    assert there.exists()
+
+
+@pytest.mark.parametrize("command", [cluster.stop, cluster.attach, cluster.logs])
+def test_a_name_that_leads_elsewhere_is_refused(command: object) -> None:
+    with pytest.raises(HanseError, match="is no name for a run"):
+        command(Path("hosts.yaml"), "../../x")  # type: ignore[operator]
+    assert not Path("runs").exists()
+
+
+def test_a_run_that_is_let_go_may_not_take_the_name_of_one_that_is_here() -> None:
+    Path("runs/r").mkdir(parents=True)
+    Path("runs/r/manifest.json").write_text("mine")
+    with pytest.raises(HanseError, match=r"runs/r: a run of this name is here already"):
+        cluster.run(Path("hosts.yaml"), out=Path("elsewhere/r"), detach=True)
+
+
+def test_a_new_run_has_a_name_that_is_free_here_and_on_the_cluster(head: Head, there: Path) -> None:
+    (there.parent / "x-001").mkdir()
+    Path("runs/x-002").mkdir(parents=True)
+    assert cluster._free("x", head.names()) == Path("runs/x-003")
