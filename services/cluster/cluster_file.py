@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import secrets
@@ -10,12 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from services.cluster.ray_start import check_start, head_port
 from services.errors import HanseError
+from services.whole_file import whole
 
 TOKEN_THERE: Final = "~/.ray/auth_token"
 """Where Ray looks for the token on every host."""
 _EXAMPLE: Final = "see deploy/local.yaml for one that has everything"
 _STARTS: Final = ("head_start_ray_commands", "worker_start_ray_commands")
+_MOST_BYTES: Final = 1_000_000
+_USER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+_LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
+_HOST: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?")
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,15 @@ class ClusterFile:
         Raises:
             HanseError: it cannot be read, is not what Ray takes, or lacks what a cluster needs.
         """
+        try:
+            return cls._read(path)
+        except (ValueError, KeyError, AttributeError, TypeError, RuntimeError) as error:
+            # YAML makes more of a value than its text, and of some it cannot.
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            raise HanseError(f"{path}: this is not a cluster file: {why}; {_EXAMPLE}") from None
+
+    @classmethod
+    def _read(cls, path: Path) -> ClusterFile:
         values = _values(path)
         _check_schema(values, path)
         provider = values["provider"]
@@ -56,12 +72,15 @@ class ClusterFile:
             )
         if values.get("docker"):
             raise HanseError(f"{path}: docker: hanse cluster does not look into containers")
-        head = _text(provider, "provider", "head_ip", path)
+        head = _host(_text(provider, "provider", "head_ip", path), f"{path}: provider.head_ip")
         workers = provider.get("worker_ips") or []
-        if not workers or not all(isinstance(worker, str) for worker in workers):
+        if not isinstance(workers, list) or not all(isinstance(name, str) for name in workers):
+            workers = []
+        if not workers:
             raise HanseError(
                 f"{path}: provider.worker_ips: list the other hosts, at least one; {_EXAMPLE}"
             )
+        workers = [_host(worker, f"{path}: provider.worker_ips") for worker in workers]
         twice = sorted({host for host in (head, *workers) if (head, *workers).count(host) > 1})
         if twice:
             raise HanseError(f"{path}: provider: {twice[0]} is named twice; name each host once")
@@ -72,8 +91,7 @@ class ClusterFile:
                 f'{path}: file_mounts: "{TOKEN_THERE}" is missing; without a token anybody who'
                 f" reaches a port of the cluster could run code on it; {_EXAMPLE}"
             )
-        for key in _STARTS:
-            _check_start(values.get(key), key, path)
+        starts = [check_start(values.get(key), f"{path}: {key}", _EXAMPLE) for key in _STARTS]
         if not re.fullmatch(r"[A-Za-z0-9_-]+", values["cluster_name"]):
             raise HanseError(f"{path}: cluster_name: use letters, digits, - and _ alone")
         key_file = Path(_text(auth, "auth", "ssh_private_key", path)).expanduser()
@@ -83,43 +101,77 @@ class ClusterFile:
                 f"{path}: auth.ssh_private_key: the key {key_file} does not exist; name another, or"
                 f" make it: ssh-keygen -t ed25519 -f {key_file}"
             )
-        found = re.search(r"--port[= ](\d+)", _start(values[_STARTS[0]]))
+        user = _text(auth, "auth", "ssh_user", path)
+        if not _USER.fullmatch(user):
+            raise HanseError(
+                f"{path}: auth.ssh_user: {user[:40]!r} is no user's name; use letters, digits, _ ."
+                " and -, with a letter or _ first"
+            )
         return cls(
             path,
             values["cluster_name"],
             head,
             tuple(workers),
-            _text(auth, "auth", "ssh_user", path),
+            user,
             key_file,
             Path(_text(mounts, "file_mounts", TOKEN_THERE, path)).expanduser(),
-            int(found[1]) if found else 6379,
+            head_port(starts[0], f"{path}: {_STARTS[0]}"),
         )
 
     def make_token(self) -> bool:
         """Makes the token if there is none; whether it did.
 
         Raises:
-            HanseError: it cannot be written.
+            HanseError: it cannot be written, is empty, or others can read it.
         """
-        if self.token.exists():
-            return False
         try:
+            if self.token.exists():
+                self._check_token()
+                return False
             self.token.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.token.touch(mode=0o600, exist_ok=False)
-            self.token.write_text(secrets.token_hex(32))
+            with whole(self.token) as partial:
+                partial.touch(mode=0o600, exist_ok=False)
+                partial.write_text(secrets.token_hex(32))
         except OSError as error:
             raise HanseError(
-                f"{self.token}: the token cannot be written: {error.strerror or error}; name"
-                f" another file in {self.path}: file_mounts"
+                f"{self.token}: the token cannot be read or written: {error.strerror or error};"
+                f" name another file in {self.path}: file_mounts"
             ) from None
         return True
+
+    def _check_token(self) -> None:
+        if not self.token.read_bytes().strip():
+            raise HanseError(
+                f"{self.token}: the token is empty; remove it, and hanse cluster up makes another"
+            )
+        if self.token.stat().st_mode & 0o077:
+            raise HanseError(
+                f"{self.token}: others can read the token, and could run code on the cluster;"
+                f" remove it, and hanse cluster up makes another (or, if nobody else has seen it:"
+                f" chmod 600 {self.token})"
+            )
 
 
 def _values(path: Path) -> dict[str, Any]:
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            # Aliases of aliases can make gigabytes of a few lines.
+            if self.check_event(yaml.AliasEvent):
+                mark = self.peek_event().start_mark
+                raise yaml.MarkedYAMLError(problem="write it out, without *", problem_mark=mark)
+            return super().compose_node(parent, index)
+
     try:
-        values = yaml.safe_load(path.read_text())
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise HanseError(
+                f"{path}: this is no cluster file, as it has more than {_MOST_BYTES / 1e6:.0f} MB;"
+                f" {_EXAMPLE}"
+            )
+        values = yaml.load(text.decode(), Loader)
     except OSError as error:
         raise HanseError(
             f"{path}: cannot be read: {error.strerror or error}; copy deploy/local.yaml and name"
@@ -172,21 +224,23 @@ def _text(table: dict[str, Any], name: str, key: str, path: Path) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value:
         raise HanseError(f"{path}: {name}.{key} is missing; {_EXAMPLE}")
+    if not value.isprintable():
+        raise HanseError(f"{path}: {name}.{key}: holds a control character; write it without")
     return value
 
 
-def _start(commands: Any) -> str:
-    """The command that starts Ray, of a list of commands."""
-    lines = [commands] if isinstance(commands, str) else commands or []
-    return next((line for line in lines if "ray start" in str(line)), "")
-
-
-def _check_start(commands: Any, key: str, path: Path) -> None:
-    command = _start(commands)
-    if not command:
-        raise HanseError(f"{path}: {key}: there is no `ray start` in it; {_EXAMPLE}")
-    if not re.search(r"\bRAY_AUTH_MODE=token\b", command):
+def _host(name: str, where: str) -> str:
+    """A host's name or IPv4 address, if it is one."""
+    if ":" in name:
         raise HanseError(
-            f"{path}: {key}: `ray start` needs RAY_AUTH_MODE=token before it, on the head and on"
-            f" the workers alike, or hosts refuse each other; {_EXAMPLE}"
+            f"{where}: {name[:60]!r} looks like an IPv6 address; name the host, or its IPv4 address"
         )
+    fits = len(name) <= 253 and _HOST.fullmatch(name) is not None
+    if fits and re.fullmatch(r"[0-9.]+", name):
+        try:
+            ipaddress.IPv4Address(name)
+        except ValueError:
+            fits = False
+    if not fits:
+        raise HanseError(f"{where}: {name[:60]!r} is no host's name and no IPv4 address")
+    return name

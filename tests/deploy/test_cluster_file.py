@@ -80,6 +80,15 @@ def test_a_missing_key_is_named(
         (lambda v: v.update(cluster_name="my hosts; reboot"), "cluster_name"),
         (lambda v: v["auth"].update(ssh_private_key="/nowhere/key"), "/nowhere/key does not exist"),
         (lambda v: v.update(head_start_ray_commands=["ray stop"]), "no `ray start`"),
+        (lambda v: v["auth"].update(ssh_user="-oProxyCommand=x"), "auth.ssh_user"),
+        (lambda v: v["auth"].update(ssh_private_key="~nouser/x"), "home directory"),
+        (lambda v: v["auth"].update(ssh_private_key="a\0b"), "control character"),
+        (lambda v: v["file_mounts"].update({"~/.ray/auth_token": "~nouser/x"}), "home directory"),
+        (lambda v: v["provider"].update(head_ip="1.1.1.1; touch x"), "provider.head_ip"),
+        (lambda v: v["provider"].update(head_ip="fd00::1"), "looks like an IPv6 address"),
+        (lambda v: v["provider"].update(head_ip="300.1.1.1"), "no IPv4 address"),
+        (lambda v: v["provider"].update(worker_ips=["", " "]), "provider.worker_ips"),
+        (lambda v: v["provider"].update(worker_ips=["-oX"]), "provider.worker_ips"),
         (
             lambda v: v.update(worker_start_ray_commands=["ray start --address=x"]),
             "worker_start_ray_commands: `ray start` needs RAY_AUTH_MODE=token",
@@ -103,6 +112,49 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_says_where_one_is(tmp_path: Path) -> None:
     with pytest.raises(HanseError, match=re.escape("copy deploy/local.yaml")):
         ClusterFile.read(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cluster_name: 2020-99-99",
+        "cluster_name: 0b_",
+        "cluster_name: !!int foo",
+        "[" * 5000,
+        "{}: " * 5000,
+        "1: 2\n? [a]\n: b",
+        "a: &a [x]\nb: *a",
+        "#" * 1_000_001,
+        "cluster_name: ~",
+    ],
+)
+def test_yaml_that_makes_no_sense_is_one_line(tmp_path: Path, text: str) -> None:
+    refusal(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["h1", "node-1.lab.example.org", "10.0.0.1", "my_host"])
+def test_a_host_may_be_a_name_or_an_address(
+    tmp_path: Path, values: dict[str, Any], name: str
+) -> None:
+    values["provider"]["head_ip"] = name
+    assert read(tmp_path, values).head == name
+
+
+@pytest.mark.parametrize("held", ["", " \n"])
+def test_an_empty_token_is_refused(tmp_path: Path, values: dict[str, Any], held: str) -> None:
+    cluster = read(tmp_path, values)
+    cluster.token.parent.mkdir()
+    cluster.token.write_text(held)
+    with pytest.raises(HanseError, match="the token is empty; remove it"):
+        cluster.make_token()
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path, values: dict[str, Any]) -> None:
+    cluster = read(tmp_path, values)
+    cluster.make_token()
+    cluster.token.chmod(0o644)
+    with pytest.raises(HanseError, match="others can read the token"):
+        cluster.make_token()
 
 
 def test_the_token_is_made_once_and_is_for_its_owner(
