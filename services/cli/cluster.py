@@ -169,9 +169,9 @@ def run(
             _refuse_here(RUNS / out.name)
     project = _project(run_file)
     config, needs_files = _configured(run_file, project, changes, settings, len(whole.hosts))
-    from services.cluster.project import project_files
+    from services.cluster.project import named_files, project_files
 
-    files = project_files(project) if needs_files else []
+    files = project_files(project, named_files(config.dump())) if needs_files else []
     stem = f"{config.name}-seed{config.seed}"
     checked(f"{stem}-001" if out is None else out.name)
     head.ask("status")
