@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from codecs import getincrementaldecoder
+from collections.abc import Callable
 from contextlib import chdir
 from itertools import count
 from pathlib import Path
@@ -107,6 +109,7 @@ def status(file: File, as_json: Json = False) -> None:
 
     Exits with 1 if a host of the file is missing.
     """
+    from services.cli.trace_lines import plain
     from services.cluster.on_head import Head
     from services.cluster.starting import missing
 
@@ -116,7 +119,7 @@ def status(file: File, as_json: Json = False) -> None:
     _show_nodes({**nodes, "missing": absent} if as_json else nodes, as_json)
     if not as_json:
         for run in nodes["runs"]:
-            say(f"run {run['name']}: {run['state']}")
+            say(plain(f"run {run['name']}: {run['state']}"))
         for host in absent:
             say(f"{host}: is not part of the cluster; when it is well again:"
                 f" {typed('hanse', 'cluster', 'up', file)}")  # fmt: skip
@@ -209,20 +212,24 @@ def stop(file: File, name: Name) -> None:
     whole, ssh = _open(file)
     _refuse_here(folder)
     head = Head(whole, ssh)
-    if head.exit_code(name) is None:
+    code = head.exit_code(name)
+    if code == 0:
+        raise HanseError(f"{name}: has finished already; bring it here: {_attach(file, name)}")
+    if code is None:
         head.end(name)
     folder.mkdir(parents=True, exist_ok=True)
-    note(_why_it_stopped(head, folder, -1))
+    note(_why_it_stopped(head, folder, -1 if code is None else code))
 
 
 def logs(file: File, name: Name) -> None:
     """Print what a run on a cluster has said so far."""
+    from services.cli.trace_lines import plain
     from services.cluster.on_head import Head
 
     whole, ssh = _open(file)
     head = Head(whole, ssh)
     head.exit_code(name)
-    say(head.log(name).rstrip("\n"))
+    say(plain(head.log(name)).rstrip("\n"))
 
 
 def down(file: File, quiet: Quiet = False) -> None:
@@ -352,8 +359,10 @@ def _stay(head: Head, folder: Path, *, as_json: bool, quiet: bool) -> None:
 
 def _why_it_stopped(head: Head, folder: Path, code: int) -> str:
     """What a run that has stopped said last; its whole days until then are brought here."""
+    from services.cli.trace_lines import plain
+
     name = folder.name
-    lines = head.log(name).strip().splitlines()
+    lines = plain(head.log(name)).strip().splitlines()
     last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
     why = "was ended from outside" if code == -1 else f"stopped on the cluster: {last}"
     if not head.has_days(name):
@@ -364,11 +373,16 @@ def _why_it_stopped(head: Head, folder: Path, code: int) -> str:
     return f"{name}: {why}; its days until then are here: {typed('hanse', 'resume', folder)}"
 
 
-def _shower(quiet: bool) -> Any:
+def _shower(quiet: bool) -> Callable[[bytes], None]:
+    """Shows what a run says; none of it steers the terminal."""
+    from services.cli.trace_lines import plain
+
+    decode = getincrementaldecoder("utf-8")("replace").decode
+
     def show(chunk: bytes) -> None:
         if not quiet:
-            sys.stderr.buffer.write(chunk)
-            sys.stderr.buffer.flush()
+            sys.stderr.write(plain(decode(chunk)))
+            sys.stderr.flush()
 
     return show
 
@@ -377,13 +391,15 @@ def _show_nodes(nodes: dict[str, Any], as_json: bool) -> None:
     if as_json:
         say_json(nodes)
         return
+    from services.cli.trace_lines import plain
+
     rows = [
         (
-            node["host"],
-            node["address"],
+            plain(node["host"]),
+            plain(node["address"]),
             f"{node['processors']:.0f}",
             size(node["memory"]),
-            ", ".join(node["carries"]) or "-",
+            plain(", ".join(node["carries"])) or "-",
         )
         for node in nodes["nodes"]
     ]

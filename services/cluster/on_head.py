@@ -88,7 +88,8 @@ class Head:
         done = self._run(self.command(*arguments), timeout=timeout)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            raise HanseError(f"{self.cluster.head}: {lines[-1].removeprefix('hanse: ')}")
+            said = "".join(letter for letter in lines[-1] if letter.isprintable())
+            raise HanseError(f"{self.cluster.head}: {said.removeprefix('hanse: ')}")
         return json.loads(done.stdout.splitlines()[-1])
 
     def start(self, name: str, project: Path, files: list[Path], config: dict[str, Any]) -> None:

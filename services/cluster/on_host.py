@@ -49,8 +49,6 @@ def facts() -> dict[str, object]:
 
 def processes() -> list[str]:
     """Ray's processes and those of leagues, of this user, as ``pid command``."""
-    marks = ("/ray/core/src/ray/", "/ray/_private/", "/ray/dashboard/", "/ray/autoscaler/",
-             "services.cli.cluster_head", "/ray_ssh_")  # fmt: skip
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdecimal() or int(entry) == os.getpid():
@@ -59,12 +57,37 @@ def processes() -> list[str]:
             if os.stat(f"/proc/{entry}").st_uid != os.getuid():
                 continue
             with open(f"/proc/{entry}/cmdline", "rb") as file:
-                line = file.read().replace(b"\0", b" ").decode(errors="replace").strip()
+                words = file.read().decode(errors="replace").strip("\0").split("\0")
         except OSError:
             continue  # it has ended meanwhile
-        if line.startswith("ray::") or any(mark in line for mark in marks):
-            found.append(f"{entry} {line}")
+        if is_ours(words):
+            found.append(f"{entry} {' '.join(words).strip()}")
     return found
+
+
+def is_ours(words: list[str]) -> bool:
+    """Whether a command line is one of Ray's or of a league's, and does not merely name one."""
+    title = words[0]
+    if title.startswith(("ray::", "ray-dashboard-")) or "/ray/core/src/ray/" in title:
+        return True
+    program = os.path.basename(title)
+    if program in ("ssh", "rsync") or title.startswith("ssh: "):
+        return any("/ray_ssh_" in word for word in words)
+    if not program.startswith("python"):
+        return False
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "-m":
+            module = next(rest, "")
+            return module == "services.cli.cluster_head" or module.startswith("ray.")
+        if word in ("-X", "-W"):
+            next(rest, "")
+        elif word in ("-c", "-"):
+            return False
+        elif not word.startswith("-"):
+            folders = ("/ray/_private/", "/ray/dashboard/", "/ray/autoscaler/")
+            return any(folder in word for folder in folders)
+    return False
 
 
 def end(patience: float = 4.0) -> list[str]:

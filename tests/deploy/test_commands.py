@@ -52,3 +52,31 @@ def test_a_new_run_has_a_name_that_is_free_here_and_on_the_cluster(head: Head, t
     (there.parent / "x-001").mkdir()
     Path("runs/x-002").mkdir(parents=True)
     assert cluster._free("x", head.names()) == Path("runs/x-003")
+
+
+def test_a_run_that_has_finished_is_not_stopped(there: Path) -> None:
+    (there / "pid").write_text("1 x:1\n")
+    (there / "code").write_text("0\n")
+    with pytest.raises(HanseError, match="r: has finished already; bring it here"):
+        cluster.stop(Path("hosts.yaml"), "r")
+    assert there.exists()
+
+
+def test_what_a_run_said_last_steers_no_terminal(
+    there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (there / "pid").write_text("1 x:1\n")
+    (there / "code").write_text("2\n")
+    (there / "log").write_bytes(b"day 0\nhanse: \x1b]0;mine\x07 broken \xff\n")
+    cluster.stop(Path("hosts.yaml"), "r")
+    said = capsys.readouterr().err
+    assert said == "r: stopped on the cluster: �]0;mine� broken �\n"
+
+
+def test_what_a_run_says_is_shown_whole_and_steers_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show = cluster._shower(quiet=False)
+    for byte in "day 0 ö\x1b[2J\x9b1\n".encode():
+        show(bytes([byte]))
+    assert capsys.readouterr().err == "day 0 ö�[2J�1\n"
