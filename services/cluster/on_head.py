@@ -88,9 +88,14 @@ class Head:
         done = self._run(self.command(*arguments), timeout=timeout)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            said = "".join(letter for letter in lines[-1] if letter.isprintable())
-            raise HanseError(f"{self.cluster.head}: {said.removeprefix('hanse: ')}")
-        return json.loads(done.stdout.splitlines()[-1])
+            raise HanseError(f"{self.cluster.head}: {lines[-1].removeprefix('hanse: ')}")
+        try:
+            return json.loads(done.stdout.splitlines()[-1])
+        except (ValueError, IndexError, RecursionError):
+            raise HanseError(
+                f"{self.cluster.head}: Hanse's program there gives no answer; what it was asked:"
+                f" {arguments[0]}; try again"
+            ) from None
 
     def start(self, name: str, project: Path, files: list[Path], config: dict[str, Any]) -> None:
         """Starts a run that goes on there by itself, whether anybody looks or not.

@@ -145,7 +145,7 @@ class Ssh:
                 f"{host}: has not answered for {timeout:.0f} s; look at it, then try again"
             ) from None
         output, problems = (text.decode(errors="replace") for text in (said.stdout, said.stderr))
-        done = subprocess.CompletedProcess(words, said.returncode, output, problems)
+        done = subprocess.CompletedProcess(words, said.returncode, output, printable(problems))
         if done.returncode == _FAILED or "Permission denied (publickey" in done.stderr:
             raise Unreachable(self.reason(host, done.stderr))
         return done
@@ -175,3 +175,8 @@ class Ssh:
                 f"{host}: does not answer ({last}); is it on, and is its address right? {by_hand}"
             )
         return f"{host}: {last}; {by_hand}"
+
+
+def printable(text: str) -> str:
+    """A text without what steers a terminal; its lines stay."""
+    return "".join(letter for letter in text if letter.isprintable() or letter == "\n")

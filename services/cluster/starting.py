@@ -14,7 +14,7 @@ from typing import Any, Final
 from services.cluster.asking import check
 from services.cluster.cluster_file import ClusterFile
 from services.cluster.on_head import Head
-from services.cluster.ssh import Ssh
+from services.cluster.ssh import Ssh, printable
 from services.cluster.stopping import stop
 from services.errors import HanseError
 
@@ -103,9 +103,12 @@ def _ray_up(cluster: ClusterFile) -> None:
                 f"{cluster.head}: ray up has not ended for {RAY_UP_SECONDS:.0f} s; it said: {log}"
             ) from None
     if done.returncode != 0:
-        lines = [line for line in log.read_text().splitlines() if line.strip()] or ["nothing"]
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()] or [
+            "nothing"
+        ]
         telling = [line for line in lines if "rror" in line] or lines
-        raise HanseError(f"{cluster.head}: ray up fails: {telling[-1].strip()}; all it said: {log}")
+        said = printable(telling[-1].strip())
+        raise HanseError(f"{cluster.head}: ray up fails: {said}; all it said: {log}")
 
 
 def ray_command() -> str:
@@ -124,7 +127,7 @@ def _joined(cluster: ClusterFile, head: Head) -> dict[str, Any]:
     if absent:
         log = head.ssh.run(cluster.head, f"tail -n 200 {_MONITOR_LOG}").stdout.splitlines()
         telling = [line for line in log if re.search("rror|ailed|refused|denied", line)]
-        hint = f"; the head last said: {telling[-1].strip()}" if telling else ""
+        hint = f"; the head last said: {printable(telling[-1].strip())}" if telling else ""
         raise HanseError(
             f"{', '.join(absent)}: has not joined the cluster within"
             f" {time.monotonic() - began:.0f} s; can {cluster.head} log in there with the key"

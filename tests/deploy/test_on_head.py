@@ -157,3 +157,9 @@ def test_the_heads_program_knows_a_run_by_the_same_start(
     (tmp_path / "a" / "pid").write_text(f"{sleeper.pid} {sleeper.started}\n")
     monkeypatch.setattr(cluster_head, "runs_folder", lambda: tmp_path)
     assert cluster_head._runs() == [{"name": "a", "state": "running"}]
+
+
+def test_what_a_host_says_of_a_failure_steers_no_terminal(head: Head, home: Path) -> None:
+    (home / ".bash_profile").write_text("printf 'no \\033[2J way\\n' >&2; exit 255\n")
+    with pytest.raises(HanseError, match=r"^h1: no \[2J way; try: ssh"):
+        head.log("r")
