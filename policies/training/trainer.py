@@ -48,6 +48,7 @@ from policies.training.folder import (
     versions,
     write_training,
 )
+from policies.training.kept_numbers import kept_numbers
 from policies.training.lagrangian import moved
 from policies.training.seeded_runner import seed_everything
 from policies.training.settings import TrainingConfig
@@ -137,16 +138,17 @@ class Trainer:
         held = lock(folder)
         try:
             config = read_training(folder)
-            if iterations is not None:
-                config = lengthened(folder, config, iterations)
-        except HanseError:
+            saved = read_checkpoint(folder)
+            trainer = cls(config, folder)
+        except BaseException:
             held.close()
             raise
-        saved = read_checkpoint(folder)
-        trainer = cls(config, folder)
         trainer._lock = held
         try:
             trainer._load(saved)
+            # Last: a training that cannot go on is left as it was.
+            if iterations is not None:
+                trainer.config = lengthened(folder, config, iterations)
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
             trainer.close()
             line = " ".join(str(error).split())[:120]
@@ -154,6 +156,9 @@ class Trainer:
                 f"{folder / CHECKPOINT}: does not fit its training ({line});"
                 " begin anew: hanse train FILE"
             ) from None
+        except BaseException:
+            trainer.close()
+            raise
         return trainer
 
     @property
@@ -370,12 +375,12 @@ class Trainer:
             torch.save(saved, target)
 
     def _load(self, saved: dict[str, Any]) -> None:
-        self.iteration, best = int(saved["iteration"]), saved["best"]
-        self.best = None if best is None else Verdict(best, float(saved.get("best_excess", 0.0)))
-        # A training of before prices were kept has none.
-        prices = saved.get("prices", self.prices)
-        self.prices = {module: float(prices[module]) for module in self.prices}
-        self.acting_costs = dict(saved.get("acting_costs", {}))
+        kept = kept_numbers(saved, self.prices, self.config)
+        # RLlib passes over networks that it does not know, and those that it misses stay untrained.
+        if missing := self.prices.keys() - saved["learner"]["rl_module"].keys():
+            raise ValueError(f"there are no networks {', '.join(sorted(missing))}")
+        self.iteration, self.best = kept.iteration, kept.best
+        self.prices, self.acting_costs = kept.prices, kept.acting_costs
         self._learner.set_state(from_tensors(saved["learner"]))
         self._runners.sync_weights(
             from_worker_or_learner_group=self._algorithm.learner_group, inference_only=True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from policies.training.acting import LeversPolicy
 from policies.training.artefact import read_manifest
 from policies.training.checkpoint import read_checkpoint
 from policies.training.episodes import make_environment, play
-from policies.training.folder import CHECKPOINT, POLICY, PROGRESS, lock
+from policies.training.folder import CHECKPOINT, POLICY, PROGRESS, TRAINING, lock
 from policies.training.settings import TrainingConfig
 from policies.training.trainer import Trainer
 from services.config import RunConfig, load, standard
@@ -219,6 +220,41 @@ def test_a_damaged_checkpoint_is_a_line(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(HanseError, match=r"checkpoint\.pt: is damaged") as told:
         read_checkpoint(tmp_path)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [("contents", r"pt: is damaged"), ("networks", r"fit its training \(there are no networks")],
+)
+def test_a_training_that_cannot_go_on_is_not_lengthened_either(
+    straight: Path, tmp_path: Path, damage: str, said: str
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(straight, folder)
+    before = (folder / TRAINING).read_bytes()
+    saved = torch.load(folder / CHECKPOINT, weights_only=True)
+    saved["learner"]["rl_module"] = {"strangers": {}}
+    if damage == "contents":
+        (folder / CHECKPOINT).write_bytes(b"not a checkpoint")
+    else:
+        torch.save(saved, folder / CHECKPOINT)
+    with pytest.raises(HanseError, match=said):
+        Trainer.resume(folder, iterations=9)
+    assert (folder / TRAINING).read_bytes() == before
+    lock(folder).close()  # and others have the folder
+
+
+def test_a_checkpoint_with_a_price_that_cannot_be_is_not_gone_on_with(
+    straight: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(straight, folder)
+    saved = torch.load(folder / CHECKPOINT, weights_only=True)
+    saved["prices"] = dict.fromkeys(saved["prices"], 51.0)
+    torch.save(saved, folder / CHECKPOINT)
+    said = r"checkpoint\.pt: does not fit its training \(prices: .*: 51; allowed: 0 to 50\)"
+    with pytest.raises(HanseError, match=said):
+        Trainer.resume(folder)
 
 
 def test_a_checkpoint_with_an_object_in_it_is_not_opened(tmp_path: Path) -> None:
