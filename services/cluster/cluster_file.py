@@ -56,7 +56,6 @@ class ClusterFile:
         try:
             return cls._read(path)
         except (ValueError, KeyError, AttributeError, TypeError, RuntimeError) as error:
-            # YAML makes more of a value than its text, and of some it cannot.
             why = " ".join(str(error).split())[:200] or type(error).__name__
             raise HanseError(f"{path}: this is not a cluster file: {why}; {_EXAMPLE}") from None
 
@@ -92,9 +91,11 @@ class ClusterFile:
                 f" reaches a port of the cluster could run code on it; {_EXAMPLE}"
             )
         starts = [check_start(values.get(key), f"{path}: {key}", _EXAMPLE) for key in _STARTS]
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", values["cluster_name"]):
-            raise HanseError(f"{path}: cluster_name: use letters, digits, - and _ alone")
-        key_file = Path(_text(auth, "auth", "ssh_private_key", path)).expanduser()
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", values["cluster_name"]):
+            raise HanseError(
+                f"{path}: cluster_name: use at most 64 letters, digits, - and _, and nothing else"
+            )
+        key_file = _file(auth, "auth", "ssh_private_key", path)
         if not key_file.is_file():
             # ssh would go on with other keys that it finds, and `ray up` would not.
             raise HanseError(
@@ -114,7 +115,7 @@ class ClusterFile:
             tuple(workers),
             user,
             key_file,
-            Path(_text(mounts, "file_mounts", TOKEN_THERE, path)).expanduser(),
+            _file(mounts, "file_mounts", TOKEN_THERE, path),
             head_port(starts[0], f"{path}: {_STARTS[0]}"),
         )
 
@@ -160,8 +161,20 @@ def _values(path: Path) -> dict[str, Any]:
             # Aliases of aliases can make gigabytes of a few lines.
             if self.check_event(yaml.AliasEvent):
                 mark = self.peek_event().start_mark
-                raise yaml.MarkedYAMLError(problem="write it out, without *", problem_mark=mark)
+                raise yaml.MarkedYAMLError(
+                    problem="aliases (*) are not read, write it out", problem_mark=mark
+                )
             return super().compose_node(parent, index)
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except (ValueError, KeyError, AttributeError):
+                # YAML takes it for a number or a date, which it is not.
+                problem = f"{str(node.value)[:40]!r} is no {node.tag.rpartition(':')[2][:40]}"
+                raise yaml.MarkedYAMLError(
+                    problem=f"{problem}; put it in quotation marks", problem_mark=node.start_mark
+                ) from None
 
     try:
         with path.open("rb") as file:
@@ -227,6 +240,17 @@ def _text(table: dict[str, Any], name: str, key: str, path: Path) -> str:
     if not value.isprintable():
         raise HanseError(f"{path}: {name}.{key}: holds a control character; write it without")
     return value
+
+
+def _file(table: dict[str, Any], name: str, key: str, path: Path) -> Path:
+    value = _text(table, name, key, path)
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise HanseError(
+            f"{path}: {name}.{key}: {value[:60]!r}: there is no such user here; write the"
+            " whole path"
+        ) from None
 
 
 def _host(name: str, where: str) -> str:

@@ -226,7 +226,7 @@ def _lives(folder: str) -> str:
 
     Numbers are used again: a stranger's process that has this one now started at another time.
     """
-    alive = "grep -q '^State:[[:space:]]*[^ZX]' /proc/$p/status 2>/dev/null"
+    alive = "grep -q '^State:[[:space:]]*[^ZX[:space:]]' /proc/$p/status 2>/dev/null"
     return (
         f"{{ p=; read -r p s <{folder}/pid; }} 2>/dev/null;"
         f' {{ [ "${{p:-0}}" -gt 1 ] && {alive} && [ "$s" = "{_STARTED}" ]; }} 2>/dev/null'

@@ -80,10 +80,11 @@ def test_a_missing_key_is_named(
         (lambda v: v.update(cluster_name="my hosts; reboot"), "cluster_name"),
         (lambda v: v["auth"].update(ssh_private_key="/nowhere/key"), "/nowhere/key does not exist"),
         (lambda v: v.update(head_start_ray_commands=["ray stop"]), "no `ray start`"),
+        (lambda v: v.update(cluster_name="x" * 65), "cluster_name"),
         (lambda v: v["auth"].update(ssh_user="-oProxyCommand=x"), "auth.ssh_user"),
-        (lambda v: v["auth"].update(ssh_private_key="~nouser/x"), "home directory"),
+        (lambda v: v["auth"].update(ssh_private_key="~nouser/x"), "no such user"),
         (lambda v: v["auth"].update(ssh_private_key="a\0b"), "control character"),
-        (lambda v: v["file_mounts"].update({"~/.ray/auth_token": "~nouser/x"}), "home directory"),
+        (lambda v: v["file_mounts"].update({"~/.ray/auth_token": "~nouser/x"}), "no such user"),
         (lambda v: v["provider"].update(head_ip="1.1.1.1; touch x"), "provider.head_ip"),
         (lambda v: v["provider"].update(head_ip="fd00::1"), "looks like an IPv6 address"),
         (lambda v: v["provider"].update(head_ip="300.1.1.1"), "no IPv4 address"),
@@ -130,6 +131,11 @@ def test_a_file_that_is_not_there_says_where_one_is(tmp_path: Path) -> None:
 )
 def test_yaml_that_makes_no_sense_is_one_line(tmp_path: Path, text: str) -> None:
     refusal(tmp_path, text)
+
+
+def test_a_value_that_yaml_mistakes_for_a_date_is_named_with_its_line(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "# mine\ncluster_name: 2020-99-99\n")
+    assert "line 2" in said and "'2020-99-99' is no timestamp" in said
 
 
 @pytest.mark.parametrize("name", ["h1", "node-1.lab.example.org", "10.0.0.1", "my_host"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -54,6 +55,15 @@ def test_a_run_that_has_ended_has_its_code(head: Head, there: Path, code: str, m
 def test_a_run_whose_process_lives_goes_on(head: Head, there: Path, sleeper: Process) -> None:
     (there / "pid").write_text(f"{sleeper.pid} {sleeper.started}\n")
     assert head.exit_code("r") is None
+
+
+def test_a_dead_process_that_nobody_has_buried_yet_is_no_run(
+    head: Head, there: Path, sleeper: Process
+) -> None:
+    (there / "pid").write_text(f"{sleeper.pid} {sleeper.started}\n")
+    os.kill(sleeper.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+    assert head.exit_code("r") == -1
 
 
 def test_a_stranger_with_the_number_of_a_run_is_no_run(
