@@ -6,7 +6,6 @@ import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import chdir
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,7 +160,7 @@ def run(
     """
     from services.cli.folders import RUNS, new_folder
     from services.cluster.on_head import Head
-    from services.cluster.run_name import checked
+    from services.cluster.run_name import checked, free
 
     whole, ssh = _open(file)
     changes = {"seed": seed, "days": days, "placement": placement, "hosts": hosts}
@@ -179,7 +178,7 @@ def run(
     checked(f"{stem}-001" if out is None else out.name)
     head.ask("status")
     # The name has to be free on the cluster too.
-    with new_folder(out or _free(stem, head.names()), stem) as folder:
+    with new_folder(out or free(RUNS, stem, head.names()), stem) as folder:
         head.start(folder.name, project, files, config.dump())
         if detach:
             note(f"it runs as {folder.name}; come back to it with: {_attach(file, folder.name)}")
@@ -272,14 +271,6 @@ def _open(file: Path) -> tuple[ClusterFile, Ssh]:
 
 def _teller(quiet: bool) -> Any:
     return (lambda line: None) if quiet else note
-
-
-def _free(stem: str, taken: set[str]) -> Path:
-    """The first free place below runs/ whose name no run on the cluster has."""
-    from services.cli.folders import RUNS
-
-    numbers = (RUNS / f"{stem}-{number:03}" for number in count(1))
-    return next(path for path in numbers if path.name not in taken and not path.exists())
 
 
 def _refuse_here(folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import count
+from pathlib import Path
 from typing import Final
 
 from services.errors import HanseError
@@ -24,3 +26,15 @@ def checked(name: str) -> str:
         " with a letter or digit first and no two dots together (a new run's with --out FOLDER;"
         " those that are there: hanse cluster status FILE)"
     )
+
+
+def free(runs: Path, stem: str, taken: set[str]) -> Path:
+    """The first place for a new run whose name is free here and on the cluster.
+
+    Args:
+        runs: The folder of runs here.
+        stem: What its name begins with.
+        taken: The names of the runs on the cluster.
+    """
+    places = (runs / f"{stem}-{number:03}" for number in count(1))
+    return next(path for path in places if path.name not in taken and not path.exists())

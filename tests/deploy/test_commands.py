@@ -8,6 +8,7 @@ import pytest
 
 from services.cli import cluster
 from services.cluster.on_head import Head
+from services.cluster.run_name import free
 from services.errors import HanseError
 
 
@@ -51,7 +52,7 @@ def test_a_run_that_is_let_go_may_not_take_the_name_of_one_that_is_here() -> Non
 def test_a_new_run_has_a_name_that_is_free_here_and_on_the_cluster(head: Head, there: Path) -> None:
     (there.parent / "x-001").mkdir()
     Path("runs/x-002").mkdir(parents=True)
-    assert cluster._free("x", head.names()) == Path("runs/x-003")
+    assert free(Path("runs"), "x", head.names()) == Path("runs/x-003")
 
 
 def test_a_run_that_has_finished_is_not_stopped(there: Path) -> None:
