@@ -102,7 +102,7 @@ def shared(folder: Path | str) -> LeversPolicy:
     path = Path(folder)
     try:
         about = (path / WEIGHTS).stat()
-    except OSError:
+    except (OSError, ValueError):
         return LeversPolicy.load(path)  # which says what is wrong
     return _loaded(str(path.absolute()), (about.st_mtime_ns, about.st_size))
 

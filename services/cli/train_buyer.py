@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +50,8 @@ def train_buyer(
     from policies.becon.procurement.settings import Settings
     from policies.training.folder import refuse_existing
 
-    settings = Settings.parse(table, f"{file}: {TABLE}")
-    if seed is not None:
-        settings = replace(settings, seed=seed)
+    given = table if seed is None else {**table, "seed": seed}
+    settings = Settings.parse(given, f"{file}: {TABLE}")
     folder = out or trainings / f"{file.stem}-seed{settings.seed}"
     refuse_existing(folder)
     return settings, folder
