@@ -127,7 +127,7 @@ def test_ctrl_c_leaves_a_resumable_run(tmp_path: Path) -> None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert f"continue with: hanse resume {folder}" in said.replace("\n", " ")
     assert "Traceback" not in said
     assert Run(folder).state == "resumable"
