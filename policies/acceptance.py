@@ -10,6 +10,7 @@ whether other seeds might have said the contrary: then a verdict is "not surely"
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,10 +30,14 @@ class Figure(NamedTuple):
     high: float | None = None
 
 
-class Check(BaseModel):
-    """One demand, and whether it is met."""
+class Record(BaseModel):
+    """A part of a study's table: plain data, also as JSON, in which NaN stays what it is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class Check(Record):
+    """One demand, and whether it is met."""
 
     name: str
     value: float
@@ -48,6 +53,11 @@ class Check(BaseModel):
     def verdict(self) -> str:
         """In words."""
         return ("met" if self.passed else "MISSED") + ("" if self.sure else ", not surely")
+
+
+def this_machine() -> str:
+    """On what a study has run."""
+    return f"{platform.machine()}, Python {platform.python_version()}"
 
 
 def mean(values: Sequence[float]) -> Figure:

@@ -14,9 +14,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict
-
-from policies.acceptance import Check, Figure, at_least, at_most, checks_table, ratio
+from policies.acceptance import Check, Figure, Record, at_least, at_most, checks_table, ratio
 from policies.chain.benchmark import MOST, Cost, measure_cost
 from policies.chain.study import (
     MODES,
@@ -51,11 +49,7 @@ ASKED: Final = (PLAIN, OURS, HALF)
 """What demands are about."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
-
-
-class Row(_Record):
+class Row(Record):
     """One mode: means over seeds, and the spread of the first two."""
 
     mode: str
@@ -73,7 +67,7 @@ class Row(_Record):
     """Of one run."""
 
 
-class Table(_Record):
+class Table(Record):
     """The whole study."""
 
     rows: tuple[Row, ...]

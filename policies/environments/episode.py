@@ -7,7 +7,6 @@ compares them. What is left out are envelopes for turns and commands, records an
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
@@ -104,6 +103,7 @@ class Episode:
         from actors.exchange import Turn
         from actors.firm import Firm
         from actors.letters import post_letters
+        from actors.wakes import Wakes
 
         seats = tuple(seats)
         playable(config, seats)
@@ -140,7 +140,7 @@ class Episode:
         self._clock = Clock()
         self._contexts = {n: Context(n, config.seed, clock=self._clock) for n in cast.names}
         self._results: dict[str, Result] = {}
-        self._wakes: list[tuple[int, str]] = []
+        self._wakes = Wakes()
         self._mail: list[Message] = []
         self._last_minute = config.days * MINUTES_PER_DAY
         self._play = self._run()
@@ -190,8 +190,9 @@ class Episode:
         town, wakes = self.town, self._wakes
         while True:
             minute = town.next_minute()
-            if wakes and (minute is None or wakes[0][0] < minute):
-                minute = wakes[0][0]
+            wake = wakes.first
+            if wake is not None and (minute is None or wake < minute):
+                minute = wake
             if minute is None or minute >= self._last_minute:
                 break
             self._clock.now = minute
@@ -199,8 +200,8 @@ class Episode:
             while not turns and (due := town.next_minute()) is not None and due <= minute:
                 turns = town.advance(due)
             self._forget()
-            while wakes and wakes[0][0] <= minute:
-                self._wake(heapq.heappop(wakes)[1])
+            for _, name in wakes.take(minute):
+                self._wake(name)
             yield from self._work_off(minute, turns, self._collect() if self._talks else [])
         self._forget()
 
@@ -291,9 +292,7 @@ class Episode:
         mail: list[Message] = []
         for name, context in self._contexts.items():
             if context.wakes:
-                for minute in context.wakes:
-                    if (minute, name) not in self._wakes:
-                        heapq.heappush(self._wakes, (minute, name))
+                self._wakes.add(name, context.wakes)
                 context.wakes.clear()
             if context.outbox:
                 mail += context.outbox

@@ -46,8 +46,8 @@ def evaluate_buyer(
         HanseError: the policy is damaged, or there is no such way to purchase.
     """
     from policies.becon.procurement.artefact import read_manifest
-    from policies.becon.procurement.study import ARMS, REPORTED, run_study
-    from policies.becon.procurement.table import Table
+    from policies.becon.procurement.study import ARMS, REPORTED
+    from policies.becon.procurement.table import study_table
 
     arms: tuple[str, ...] = USUAL
     if against is not None:
@@ -56,14 +56,10 @@ def evaluate_buyer(
             if name not in ARMS:
                 raise HanseError(f"--against: there is no {name!r}; allowed: {', '.join(ARMS)}")
         arms = tuple(dict.fromkeys([*given, "becon"]))
-    manifest = read_manifest(policy)
-    digest = hashlib.sha256(manifest.model_dump_json().encode()).hexdigest()[:8]
+    digest = hashlib.sha256(read_manifest(policy).model_dump_json().encode()).hexdigest()[:8]
     keep = out or RUNS / f"purchasing-evaluation-{digest}"
-    days = 90
     told = (lambda line: None) if quiet else note
-    cells = run_study(policy, seeds or REPORTED, arms=arms, days=days, keep=keep, say=told)
-    seconds = manifest.metrics.get("cpu_seconds", float("nan"))
-    table = Table.of(cells, days, manifest.name, manifest.kappa, seconds)
+    table = study_table(policy, seeds or REPORTED, arms=arms, keep=keep, say=told)
     if as_json:
         say_json({"folder": str(keep), **json.loads(table.model_dump_json())})
     else:

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from policies.becon.procurement.artefact import read_manifest
-from policies.becon.procurement.study import ARMS, REPORTED, TUNING, run_study
-from policies.becon.procurement.table import Table
+from policies.becon.procurement.study import ARMS, REPORTED, TUNING
+from policies.becon.procurement.table import study_table
 from services.errors import HanseError
 
 progress = Console(stderr=True, highlight=False)
@@ -80,11 +79,7 @@ def _main(
             progress.print(f"the policy is in {folder}", markup=False)
             return
         seeds = TUNING if tuning else TUNING[:QUICK_SEEDS] if quick else REPORTED
-        days = 90
-        manifest = read_manifest(folder)
-        cells = run_study(folder, seeds, arms=names, days=days, keep=keep, say=progress.print)
-        seconds = manifest.metrics.get("cpu_seconds", float("nan"))
-        table = Table.of(cells, days, manifest.name, manifest.kappa, seconds)
+        table = study_table(folder, seeds, arms=names, keep=keep, say=progress.print)
     if json is not None:
         json.write_text(table.model_dump_json(indent=2) + "\n", encoding="utf-8")
     console = Console()

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from policies.acceptance import (
     Check,
     Figure,
+    Record,
     at_least,
     at_most,
     checks_table,
     difference,
     mean,
+    this_machine,
 )
-from policies.becon.procurement.study import ARMS, REGIMES, REPORTED, TUNING, Cell
+from policies.becon.procurement.artefact import read_manifest
+from policies.becon.procurement.study import ARMS, REGIMES, REPORTED, TUNING, Cell, run_study
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 RIVALS: Final = ("exposed", "history")
 """What BECON must be better than, by less regret and fewer violations."""
+DAYS: Final = 90
+"""Of the study's leagues."""
 _Figures = Callable[[Cell], float]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
-
-
-class Row(_Part):
+class Row(Record):
     """One arm in one regime, or in the mean of them; figures with 95 % intervals over seeds."""
 
     arm: str
@@ -50,7 +50,7 @@ class Row(_Part):
     price: float
 
 
-class Table(_Part):
+class Table(Record):
     """The whole study."""
 
     rows: tuple[Row, ...]
@@ -91,7 +91,7 @@ class Table(_Part):
             policy=policy,
             kappa=kappa,
             train_seconds=train_seconds,
-            machine=f"{platform.machine()}, Python {platform.python_version()}",
+            machine=this_machine(),
         )
 
     def rich(self) -> tuple[RichTable, ...]:
@@ -127,6 +127,25 @@ class Table(_Part):
         if not self.also:
             return main, about, claim
         return main, about, claim, checks_table(self.also, "Asked, too; no part of the claim")
+
+
+def study_table(
+    policy: Path,
+    seeds: Sequence[int],
+    *,
+    arms: Sequence[str] = tuple(ARMS),
+    keep: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Table:
+    """Plays the league study of a policy (:func:`run_study`, in leagues of 90 days): its table.
+
+    Raises:
+        HanseError: the policy is not there, or damaged.
+    """
+    manifest = read_manifest(policy)
+    cells = run_study(policy, seeds, arms=arms, days=DAYS, keep=keep, say=say)
+    seconds = manifest.metrics.get("cpu_seconds", float("nan"))
+    return Table.of(cells, DAYS, manifest.name, manifest.kappa, seconds)
 
 
 def described(seeds: Sequence[int]) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from policies.acceptance import (
     Check,
     Figure,
+    Record,
     at_least,
     at_most,
     checks_table,
@@ -19,6 +18,7 @@ from policies.acceptance import (
     mean,
     ratio,
     saved,
+    this_machine,
 )
 from policies.becon.metrics import standard_error
 from policies.becon.study.level_one import LATE, LINES, METHODS, LevelOne, Method, Regime
@@ -77,11 +77,7 @@ HOLDING_BACK: Final[Mapping[Method, str]] = {
 NOTE_GATES: Final = {"clean": 0.03, "moderate": 0.65, "severe": 0.89, "no_feedback": 0.10}
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
-
-
-class Spread(_Record):
+class Spread(Record):
     """A figure over seeds."""
 
     mean: float
@@ -94,7 +90,7 @@ class Spread(_Record):
         return cls(mean=float(np.mean(values)), error=standard_error(values))
 
 
-class Row(_Record):
+class Row(Record):
     """One method in one regime."""
 
     regime: str
@@ -115,7 +111,7 @@ class Row(_Record):
     """The note's squared error of w."""
 
 
-class GateRow(_Record):
+class GateRow(Record):
     """What the gates did in one regime."""
 
     regime: str
@@ -130,7 +126,7 @@ class GateRow(_Record):
     """The note's mean gate of w."""
 
 
-class Table(_Record):
+class Table(Record):
     """The whole of level 1."""
 
     rows: tuple[Row, ...]
@@ -162,7 +158,7 @@ class Table(_Record):
             checks=demands(studies),
             seeds=tuple(each.seed for each in studies),
             quick=quick,
-            machine=f"{platform.machine()}, Python {platform.python_version()}",
+            machine=this_machine(),
             cpu_seconds=Spread.of([each.seconds for each in studies]),
         )
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
-from policies.acceptance import Check, at_most, checks_table, ratio
+from policies.acceptance import Check, Record, at_most, checks_table, ratio, this_machine
 from policies.becon.study.level_one_table import Spread, cell
 from policies.becon.study.level_two import HELD_BACK, LevelTwo
 from policies.becon.study.seeds import described
@@ -25,11 +23,7 @@ OURS: Final = {
 }
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
-
-
-class Row(_Record):
+class Row(Record):
     """One variant in one regime."""
 
     variant: str
@@ -50,7 +44,7 @@ class Row(_Record):
     price: Spread
 
 
-class Sweep(_Record):
+class Sweep(Record):
     """One variant over fixed preferences."""
 
     variant: str
@@ -60,7 +54,7 @@ class Sweep(_Record):
     """CPU seconds."""
 
 
-class Table(_Record):
+class Table(Record):
     """The whole of level 2."""
 
     rows: tuple[Row, ...]
@@ -91,7 +85,7 @@ class Table(_Record):
             checks=demands(studies),
             seeds=tuple(sorted({each.seed for each in studies})),
             iterations=iterations,
-            machine=f"{platform.machine()}, Python {platform.python_version()}",
+            machine=this_machine(),
         )
 
     @property
