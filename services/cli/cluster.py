@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from codecs import getincrementaldecoder
-from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +14,6 @@ from services.errors import HanseError
 
 if TYPE_CHECKING:
     from services.cluster.cluster_file import ClusterFile
-    from services.cluster.on_head import Head
     from services.cluster.ssh import Ssh
     from services.config import RunConfig
 
@@ -51,6 +47,12 @@ Without --hosts a packed league has a Ray actor on each host of the cluster.
 ATTACH_EXAMPLE = """Examples:
 
   hanse cluster attach hosts.yaml coffee-seed0-001
+"""
+RESUME_EXAMPLE = """Examples:
+
+  hanse cluster up hosts.yaml              when the cluster was stopped, or its head lost
+
+  hanse cluster resume hosts.yaml coffee-seed0-001
 """
 STATUS_EXAMPLE = """Examples:
 
@@ -108,6 +110,7 @@ def status(file: File, as_json: Json = False) -> None:
 
     Exits with 1 if a host of the file is missing.
     """
+    from services.cli.cluster_following import ways_on
     from services.cli.trace_lines import plain
     from services.cluster.on_head import Head
     from services.cluster.starting import missing
@@ -118,7 +121,8 @@ def status(file: File, as_json: Json = False) -> None:
     _show_nodes({**nodes, "missing": absent} if as_json else nodes, as_json)
     if not as_json:
         for run in nodes["runs"]:
-            say(plain(f"run {run['name']}: {run['state']}"))
+            then = f"; {ways_on(file, run['name'])}" if run["state"] == "stopped" else ""
+            say(plain(f"run {run['name']}: {run['state']}{then}"))
         for host in absent:
             say(f"{host}: is not part of the cluster; when it is well again:"
                 f" {typed('hanse', 'cluster', 'up', file)}")  # fmt: skip
@@ -158,6 +162,7 @@ def run(
     comes back to it). A host that is lost costs the day that was being played, which is played
     again on the others.
     """
+    from services.cli.cluster_following import attach_to, refuse_here, stay
     from services.cli.folders import RUNS, new_folder
     from services.cluster.on_head import Head
     from services.cluster.run_name import checked, free
@@ -168,7 +173,7 @@ def run(
     if out is not None:
         checked(out.name)
         if detach:
-            _refuse_here(RUNS / out.name)
+            refuse_here(RUNS / out.name)
     project = _project(run_file)
     config, needs_files = _configured(run_file, project, changes, settings, len(whole.hosts))
     from services.cluster.project import named_files, project_files
@@ -181,43 +186,79 @@ def run(
     with new_folder(out or free(RUNS, stem, head.names()), stem) as folder:
         head.start(folder.name, project, files, config.dump())
         if detach:
-            note(f"it runs as {folder.name}; come back to it with: {_attach(file, folder.name)}")
+            note(f"it runs as {folder.name}; come back to it with: {attach_to(file, folder.name)}")
             return
-        _stay(head, folder, as_json=as_json, quiet=quiet)
+        stay(head, folder, as_json=as_json, quiet=quiet)
 
 
 def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Come back to a run on a cluster: watch it to its end, and bring its folder to runs/."""
+    """Come back to a run on a cluster: watch it to its end, and bring its folder to runs/.
+
+    A run that has stopped is left where it is: go on with it there (`resume`), or bring its days
+    here (`stop`).
+    """
+    from services.cli.cluster_following import refuse_here, stay
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
     from services.cluster.run_name import checked
 
     folder = RUNS / checked(name)
     whole, ssh = _open(file)
-    _refuse_here(folder)
+    refuse_here(folder)
     head = Head(whole, ssh)
     head.exit_code(name)
-    folder.mkdir(parents=True, exist_ok=True)
-    _stay(head, folder, as_json=as_json, quiet=quiet)
+    stay(head, folder, as_json=as_json, quiet=quiet)
+
+
+def resume(
+    file: File,
+    name: Name,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Start it and do not wait; see: attach.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Go on with a run that has stopped on a cluster, from its last whole day, and watch it.
+
+    It stops when the cluster is stopped, when its head is lost, or when it cannot go on; what was
+    played until then is on the head. The result is the one it would have had without the stop.
+    """
+    from services.cli.cluster_following import attach_to, refuse_here, stay
+    from services.cli.folders import RUNS
+    from services.cluster.on_head import Head
+    from services.cluster.run_name import checked
+
+    folder = RUNS / checked(name)
+    whole, ssh = _open(file)
+    refuse_here(folder)
+    head = Head(whole, ssh)
+    head.exit_code(name)
+    head.ask("status")
+    known = head.resume(name)
+    if detach:
+        note(f"{name} goes on; come back to it with: {attach_to(file, name)}")
+        return
+    stay(head, folder, as_json=as_json, quiet=quiet, known=known)
 
 
 def stop(file: File, name: Name) -> None:
     """Stop a run on a cluster; its whole days until then come to runs/, to be resumed there."""
+    from services.cli.cluster_following import attach_to, bring, refuse_here, why_stopped
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
     from services.cluster.run_name import checked
 
     folder = RUNS / checked(name)
     whole, ssh = _open(file)
-    _refuse_here(folder)
+    refuse_here(folder)
     head = Head(whole, ssh)
     code = head.exit_code(name)
     if code == 0:
-        raise HanseError(f"{name}: has finished already; bring it here: {_attach(file, name)}")
+        raise HanseError(f"{name}: has finished already; bring it here: {attach_to(file, name)}")
     if code is None:
         head.end(name)
-    folder.mkdir(parents=True, exist_ok=True)
-    note(_why_it_stopped(head, folder, -1 if code is None else code))
+    note(f"{name}: {why_stopped(head, name, -1 if code is None else code)}{bring(head, folder)}")
 
 
 def logs(file: File, name: Name) -> None:
@@ -234,7 +275,8 @@ def logs(file: File, name: Name) -> None:
 def down(file: File, quiet: Quiet = False) -> None:
     """Stop a cluster: no process of Ray or of a league is left on any of its hosts.
 
-    A run that is under way stops with it. Exits with 2 if a host does not answer.
+    A run that is under way stops with it, and can be gone on with later (`up`, then `resume`).
+    Exits with 2 if a host does not answer.
     """
     from services.cluster.stopping import stop as stop_all
 
@@ -253,6 +295,7 @@ def register(app: typer.Typer) -> None:
         (status, STATUS_EXAMPLE),
         (run, RUN_EXAMPLE),
         (attach, ATTACH_EXAMPLE),
+        (resume, RESUME_EXAMPLE),
         (stop, STOP_EXAMPLE),
         (logs, LOGS_EXAMPLE),
         (down, DOWN_EXAMPLE),
@@ -271,19 +314,6 @@ def _open(file: Path) -> tuple[ClusterFile, Ssh]:
 
 def _teller(quiet: bool) -> Any:
     return (lambda line: None) if quiet else note
-
-
-def _refuse_here(folder: Path) -> None:
-    """Refuses to bring a run from the cluster to a place where one is already."""
-    if (folder / "manifest.json").exists():
-        raise HanseError(
-            f"{folder}: a run of this name is here already, look at it: hanse report {folder}; for"
-            " another one choose another name, or move this folder away"
-        )
-
-
-def _attach(file: Path, name: str) -> str:
-    return typed("hanse", "cluster", "attach", file, name)
 
 
 def _project(run_file: Path | None) -> Path:
@@ -323,59 +353,6 @@ def _configured(
         raise HanseError(f"{shown}: a firm that you play needs this terminal: hanse run")
     values, own = relative_paths(config.dump(), project)
     return RunConfig.parse(values, shown), own
-
-
-def _stay(head: Head, folder: Path, *, as_json: bool, quiet: bool) -> None:
-    """Follows a run to its end, brings its folder here and shows the result."""
-    from services.cli.summary import show_result
-    from services.cluster.following import follow
-    from services.runs import Run
-
-    name = folder.name
-    back = _attach(head.cluster.path, name)
-    try:
-        code = follow(head, name, _shower(quiet), _teller(quiet))
-    except KeyboardInterrupt:
-        note(f"the league goes on; come back to it with: {back}")
-        raise typer.Exit(130) from None
-    if code != 0:
-        raise HanseError(_why_it_stopped(head, folder, code))
-    head.fetch(name, folder)
-    result = Run(folder).result
-    if result is None:
-        raise HanseError(f"{folder}: came back unfinished; once more: {back}")
-    head.forget(name)
-    show_result(result, folder, as_json=as_json)
-
-
-def _why_it_stopped(head: Head, folder: Path, code: int) -> str:
-    """What a run that has stopped said last; its whole days until then are brought here."""
-    from services.cli.trace_lines import plain
-
-    name = folder.name
-    lines = plain(head.log(name)).strip().splitlines()
-    last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
-    why = "was ended from outside" if code == -1 else f"stopped on the cluster: {last}"
-    if not head.has_days(name):
-        head.forget(name)
-        return f"{name}: {why}"
-    head.fetch(name, folder)
-    head.forget(name)
-    return f"{name}: {why}; its days until then are here: {typed('hanse', 'resume', folder)}"
-
-
-def _shower(quiet: bool) -> Callable[[bytes], None]:
-    """Shows what a run says; none of it steers the terminal."""
-    from services.cli.trace_lines import plain
-
-    decode = getincrementaldecoder("utf-8")("replace").decode
-
-    def show(chunk: bytes) -> None:
-        if not quiet:
-            sys.stderr.write(plain(decode(chunk)))
-            sys.stderr.flush()
-
-    return show
 
 
 def _show_nodes(nodes: dict[str, Any], as_json: bool) -> None:

@@ -12,9 +12,11 @@ that started) and, at the end, ``code``.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 5
 """How often a run is started at most; each time from its last whole day."""
 _ASK_SECONDS: Final = 3.0
+_SIGNAL_OF_PARENTS_DEATH: Final = 1
+"""``PR_SET_PDEATHSIG`` of Linux's prctl(2)."""
 _NOBODY: Final = 2**30
 """A number that no process of Linux has."""
 
@@ -45,13 +49,18 @@ def main(arguments: list[str] | None = None) -> int:
     status.add_argument("--wait", type=float, default=0.0)
     for action in ("keep", "play"):
         actions.add_parser(action).add_argument("name")
+    actions.choices["play"].add_argument("--keeper", type=int)
     given = parser.parse_args(arguments)
     try:
         if given.action == "status":
             print(json.dumps(look(given.hosts, given.wait)))
             return 0
         folder = runs_folder() / checked(given.name)
-        return keep(folder) if given.action == "keep" else play(folder)
+        if given.action == "keep":
+            return keep(folder)
+        if given.keeper is not None:
+            end_with(given.keeper)
+        return play(folder)
     except HanseError as error:
         note(f"hanse: {error}")
         return 2
@@ -70,6 +79,7 @@ def keep(folder: Path) -> int:
     code = -1
     for attempt in range(ATTEMPTS):
         words = [sys.executable, "-m", "services.cli.cluster_head", "play", folder.name]
+        words += ["--keeper", str(os.getpid())]
         code = subprocess.run(words, stdin=subprocess.DEVNULL, check=False).returncode
         if code >= 0:
             break
@@ -78,6 +88,20 @@ def keep(folder: Path) -> int:
     (folder / "code.new").write_text(f"{code if code >= 0 else 2}\n")
     (folder / "code.new").rename(folder / "code")
     return max(code, 0)
+
+
+def end_with(keeper: int) -> None:
+    """Has this process end when its keeper does: nobody would see it, stop it or start it again.
+
+    Args:
+        keeper: The number of the process that has started this one.
+
+    Raises:
+        HanseError: the keeper has ended already.
+    """
+    ctypes.CDLL(None).prctl(_SIGNAL_OF_PARENTS_DEATH, signal.SIGKILL)
+    if os.getppid() != keeper:
+        raise HanseError("the process that keeps this run has ended")
 
 
 def play(folder: Path) -> int:

@@ -16,7 +16,11 @@ _PAUSE_SECONDS: Final = 2.0
 
 
 def follow(
-    head: Head, name: str, show: Callable[[bytes], None], tell: Callable[[str], None]
+    head: Head,
+    name: str,
+    show: Callable[[bytes], None],
+    tell: Callable[[str], None],
+    known: int = 0,
 ) -> int:
     """Shows what a run says until it has ended; its exit code, -1 if it was ended from outside.
 
@@ -25,11 +29,12 @@ def follow(
         name: The run.
         show: Is given what the run says, as it comes; nothing twice, nothing left out.
         tell: Is told when the connection is lost, and found again.
+        known: How many bytes of what it says are not shown.
 
     Raises:
         HanseError: there is no such run, or the connection stays away; the run goes on then.
     """
-    read = 0
+    read = known
     lost: float | None = None
     while True:
         try:
@@ -43,8 +48,8 @@ def follow(
                 tell(f"{error}; the league goes on, trying again ...")
             if time.monotonic() - lost > PATIENCE_SECONDS:
                 raise HanseError(
-                    f"{head.cluster.head}: has not answered for {PATIENCE_SECONDS:.0f} s; the"
-                    f" league goes on there; come back to it with: hanse cluster attach"
+                    f"{head.cluster.head}: has not answered for {PATIENCE_SECONDS:.0f} s; if it"
+                    f" runs, the league goes on there; come back to it with: hanse cluster attach"
                     f" {head.cluster.path} {name}"
                 ) from None
             time.sleep(_PAUSE_SECONDS)

@@ -27,6 +27,12 @@ _STARTED: Final = (
     "$(sed 's/.*) //' /proc/$p/stat 2>/dev/null | cut -d ' ' -f 20)"
 )
 """Shell words that say when process ``$p`` has started, as :mod:`services.runs.process` does."""
+_UNUSED_MINUTES: Final = 60
+"""Code that nobody has asked for so long, and that no process uses, is removed."""
+_BEING_STARTED: Final = 3
+_GOES_ON: Final = 4
+_FINISHED: Final = 5
+"""Exit codes of the shell lines that start a run again."""
 
 
 class Head:
@@ -56,24 +62,31 @@ class Head:
         return set(self._run(f"ls {quote(self.folder)}/runs 2>/dev/null").stdout.split())
 
     def send_code(self) -> None:
-        """Copies Hanse's code there, unless it is there already.
+        """Copies Hanse's code there, unless it is there already; then old code there is removed.
 
         Raises:
             HanseError: the head does not answer, or has no room.
         """
-        there = self._run(f"test -e {quote(self.code)}/complete")
+        complete = f"{quote(self.code)}/complete"
+        there = self._run(f"test -e {complete} && touch {complete} {quote(self.code)}")
         if there.returncode == 0:
             return
         self.ssh.send(
             self.cluster.head, [_ROOT / package for package in PACKAGES], self.code, _UNWANTED
         )
-        self._run(f"touch {quote(self.code)}/complete")
+        self._run(f"touch {complete}")
+        self._run(
+            f"for old in $(find {quote(self.folder)}/code -mindepth 1 -maxdepth 1 -type d"
+            f" -mmin +{_UNUSED_MINUTES} ! -name {code_digest()}); do"
+            # What a run was started with stands in the environment of its processes.
+            ' grep -qsF "$old" /proc/[0-9]*/environ || rm -rf "$old"; done'
+        )
 
     def command(self, *arguments: str) -> str:
         """The shell command that starts Hanse's program there."""
         cluster = self.cluster
         environment = (
-            f'PYTHONPATH="$HOME/{self.code}" RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0'
+            f'PYTHONPATH="$HOME/{self.code}" {cluster.ray_variables}'
             f" RAY_ADDRESS={quote(f'{cluster.head}:{cluster.port}')}"
         )
         return f'{PYTHON} {environment} exec "$python" -m {PROGRAM} {shlex.join(arguments)}'
@@ -121,16 +134,50 @@ class Head:
         try:
             self._send_project(folder, project, files)
             self._give(f"{folder}/project/config.json", json.dumps(config))
-            keep = self.command("keep", name)
-            # A session of its own: neither the end of this connection nor a Ctrl-C here reaches it.
-            self._run(
-                f"setsid nohup bash -c {quote(keep)} </dev/null >/dev/null 2>{quote(folder)}/log &"
-                f" p=$!; echo $p {_STARTED} >{quote(folder)}/pid.new;"
-                f" mv {quote(folder)}/pid.new {quote(folder)}/pid"
-            )
+            self._run(self._launch(name))
         except BaseException:
             self._run(f"rm -rf {quote(folder)}")
             raise
+
+    def resume(self, name: str) -> int:
+        """Goes on with a run that has stopped, from its last whole day.
+
+        Returns:
+            How many bytes it had said before.
+
+        Raises:
+            HanseError: there is no such run, it goes on already, or it has finished.
+        """
+        self.send_code()
+        self.exit_code(name)
+        folder = quote(self.run_folder(name))
+        done = self._run(
+            # Of two who ask for it at the same time, one starts it.
+            f"exec 9>{folder}/lock; flock -n 9 || exit {_BEING_STARTED};"
+            f" {{ {_lives(folder)}; }} && exit {_GOES_ON};"
+            f' [ "$(cat {folder}/code 2>/dev/null)" = 0 ] && exit {_FINISHED};'
+            f" rm -f {folder}/code; stat -c %s {folder}/log || exit 1; {self._launch(name)}"
+        )
+        attach = f"hanse cluster attach {self.cluster.path} {name}"
+        match done.returncode:
+            case 0:
+                return int(done.stdout.split()[-1])
+            case code if code in (_BEING_STARTED, _GOES_ON):
+                raise HanseError(f"{name}: goes on already; come back to it with: {attach}")
+            case code if code == _FINISHED:
+                raise HanseError(f"{name}: has finished already; bring it here: {attach}")
+        reason = (done.stderr.strip().splitlines() or ["no reason is given"])[-1]
+        raise HanseError(f"{self.cluster.head}: {name} cannot be started again: {reason}")
+
+    def _launch(self, name: str) -> str:
+        """Shell words that start a run which goes on by itself, and write its process down."""
+        folder = quote(self.run_folder(name))
+        keep = quote(self.command("keep", name))
+        return (
+            # A session of its own: neither the end of this connection nor a Ctrl-C here reaches it.
+            f"setsid nohup bash -c {keep} </dev/null >/dev/null 2>>{folder}/log 9>&- &"
+            f" p=$!; echo $p {_STARTED} >{folder}/pid.new; mv {folder}/pid.new {folder}/pid"
+        )
 
     def follow(self, name: str, read: int) -> subprocess.Popen[bytes]:
         """Begins to read the log of a run; ends soon after the run.

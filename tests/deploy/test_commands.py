@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.cli import cluster
+from services.cli import cluster, cluster_following
 from services.cluster.on_head import Head
 from services.cluster.run_name import free
 from services.errors import HanseError
@@ -19,7 +19,7 @@ def _opened(head: Head, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path / "work")
 
 
-@pytest.mark.parametrize("command", [cluster.stop, cluster.attach])
+@pytest.mark.parametrize("command", [cluster.stop, cluster.attach, cluster.resume])
 def test_a_run_that_is_here_is_not_overwritten_by_one_of_the_same_name(
     there: Path, command: object
 ) -> None:
@@ -35,7 +35,7 @@ def test_a_run_that_is_here_is_not_overwritten_by_one_of_the_same_name(
     assert there.exists()
 
 
-@pytest.mark.parametrize("command", [cluster.stop, cluster.attach, cluster.logs])
+@pytest.mark.parametrize("command", [cluster.stop, cluster.attach, cluster.resume, cluster.logs])
 def test_a_name_that_leads_elsewhere_is_refused(command: object) -> None:
     with pytest.raises(HanseError, match="is no name for a run"):
         command(Path("hosts.yaml"), "../../x")  # type: ignore[operator]
@@ -77,7 +77,7 @@ def test_what_a_run_said_last_steers_no_terminal(
 def test_what_a_run_says_is_shown_whole_and_steers_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show = cluster._shower(quiet=False)
+    show = cluster_following.shower(quiet=False)
     for byte in "day 0 ö\x1b[2J\x9b1\n".encode():
         show(bytes([byte]))
     assert capsys.readouterr().err == "day 0 ö�[2J�1\n"

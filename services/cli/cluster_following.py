@@ -1,0 +1,120 @@
+"""Staying with a run on a cluster until it ends, and bringing its folder home."""
+
+from __future__ import annotations
+
+import sys
+from codecs import getincrementaldecoder
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from services.cli.console import note, typed
+from services.errors import HanseError
+
+if TYPE_CHECKING:
+    from services.cluster.on_head import Head
+
+
+def attach_to(file: Path, name: str) -> str:
+    """The command that comes back to a run."""
+    return typed("hanse", "cluster", "attach", file, name)
+
+
+def ways_on(file: Path, name: str) -> str:
+    """What can be done with a run that has stopped on a cluster."""
+    resume = typed("hanse", "cluster", "resume", file, name)
+    stop = typed("hanse", "cluster", "stop", file, name)
+    return f"go on with it there: {resume}; or bring its days here: {stop}"
+
+
+def refuse_here(folder: Path) -> None:
+    """Refuses to bring a run from the cluster to a place where one is already."""
+    if (folder / "manifest.json").exists():
+        raise HanseError(
+            f"{folder}: a run of this name is here already, look at it: hanse report {folder}; for"
+            " another one choose another name, or move this folder away"
+        )
+
+
+def stay(head: Head, folder: Path, *, as_json: bool, quiet: bool, known: int = 0) -> None:
+    """Follows a run to its end, brings its folder here and shows the result.
+
+    A run that has stopped on the way stays on the cluster, unless it never began.
+
+    Args:
+        head: The head of the cluster.
+        folder: The run's folder here, named as the run.
+        as_json: Print the result as JSON.
+        quiet: Show no progress.
+        known: How many bytes of what it says are not shown.
+
+    Raises:
+        HanseError: it has stopped; why, and what to do.
+    """
+    from services.cli.summary import show_result
+    from services.cluster.following import follow
+    from services.runs import Run
+
+    name = folder.name
+    back = attach_to(head.cluster.path, name)
+    tell: Callable[[str], None] = (lambda line: None) if quiet else note
+    try:
+        code = follow(head, name, shower(quiet), tell, known)
+    except KeyboardInterrupt:
+        note(f"the league goes on; come back to it with: {back}")
+        raise typer.Exit(130) from None
+    if code != 0:
+        why = f"{name}: {why_stopped(head, name, code)}"
+        if code > 0 and not head.has_days(name):
+            head.forget(name)
+            raise HanseError(why)
+        raise HanseError(f"{why}; {ways_on(head.cluster.path, name)}")
+    _fetch(head, folder)
+    result = Run(folder).result
+    if result is None:
+        raise HanseError(f"{folder}: came back unfinished; once more: {back}")
+    head.forget(name)
+    show_result(result, folder, as_json=as_json)
+
+
+def why_stopped(head: Head, name: str, code: int) -> str:
+    """What a run that has stopped said last."""
+    from services.cli.trace_lines import plain
+
+    if code == -1:
+        return "was ended from outside"
+    lines = plain(head.log(name)).strip().splitlines()
+    last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
+    return f"stopped on the cluster: {last}"
+
+
+def bring(head: Head, folder: Path) -> str:
+    """Brings the whole days of a stopped run here and removes it there; says so, if it has any."""
+    name = folder.name
+    said = ""
+    if head.has_days(name):
+        _fetch(head, folder)
+        said = f"; its days until then are here: {typed('hanse', 'resume', folder)}"
+    head.forget(name)
+    return said
+
+
+def shower(quiet: bool) -> Callable[[bytes], None]:
+    """Shows what a run says; none of it steers the terminal."""
+    from services.cli.trace_lines import plain
+
+    decode = getincrementaldecoder("utf-8")("replace").decode
+
+    def show(chunk: bytes) -> None:
+        if not quiet:
+            sys.stderr.write(plain(decode(chunk)))
+            sys.stderr.flush()
+
+    return show
+
+
+def _fetch(head: Head, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    head.fetch(folder.name, folder)
