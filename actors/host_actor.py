@@ -87,41 +87,46 @@ class HostActor:
 
     def start(self) -> Any:
         """Starts the agents of a new run."""
-        return self._told(self.host.start())
+        return self._told(self.host.start(), time.perf_counter())
 
     def work(
         self, minute: int, round_: int, quiet: bool, alone_until: int, *batches: bytes | None
     ) -> Any:
         """One round, with the batches of mail that other hosts have sent."""
         self._open.wait()
+        began = time.perf_counter()
         inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
-        return self._told(self.host.work(minute, round_, inbound, quiet, alone_until))
+        return self._told(self.host.work(minute, round_, inbound, quiet, alone_until), began)
 
     def observe(self, minute: int, tick: int, batches: list[bytes], orders: Sequence[str]) -> Any:
         """Shows the monitors that live here a tick, in batches as the hosts have packed them."""
         self._open.wait()
+        began = time.perf_counter()
         rows = [row for batch in batches for row in unpack_rows(batch)]
-        return self._told(self.host.observe(minute, tick, rows, orders))
+        return self._told(self.host.observe(minute, tick, rows, orders), began)
 
-    def _told(self, report: Report) -> Any:
+    def _told(self, report: Report, began: float) -> Any:
         """The report with its mail packed; in separate values when peers fetch it by reference."""
         mail = {host: pack(messages) for host, messages in report.outbound.items()}
         if report.watched:
             report = report._replace(watched=pack_rows(report.watched))  # type: ignore[arg-type]
+        seconds = time.perf_counter() - began
         if not self.peers:
-            return report._replace(outbound=mail)  # type: ignore[arg-type]
-        head = report._replace(outbound=dict.fromkeys(mail))  # type: ignore[arg-type]
+            return report._replace(outbound=mail, seconds=seconds)  # type: ignore[arg-type]
+        head = report._replace(outbound=dict.fromkeys(mail), seconds=seconds)  # type: ignore[arg-type]
         return head, *(mail.get(peer) for peer in self.peers)
 
     def play_apart(self, minute: int, until: int) -> DayApart:
         """A day without the other hosts; what is kept back comes packed."""
         self._open.wait()
+        began = time.perf_counter()
         day = self.host.play_apart(minute, until)
         packed = {
             host: ([sent for sent, _ in mail], pack(message for _, message in mail))
             for host, mail in day.later.items()
         }
-        return day._replace(later=packed)  # type: ignore[arg-type]
+        seconds = time.perf_counter() - began
+        return day._replace(later=packed, seconds=seconds)  # type: ignore[arg-type]
 
     def hear(self, batches: list[tuple[list[int], bytes]]) -> bool:
         """What the hosts, this one too, have kept back for this one."""

@@ -29,6 +29,7 @@ from actors.host_actor import CONTROL, HostActor
 from actors.local_ray import start_ray
 from actors.lost import HostLost
 from actors.nodes import Node, answering, living_nodes, moved, spread
+from actors.pace import Pace
 from actors.reports import DayApart, DayRecords, Report, Saved
 from services.errors import HanseError
 
@@ -69,6 +70,7 @@ class RayHosts:
         patience = STARTING_SECONDS + 2 * cast.config.turn_timeout * max(watched)
         patient = patience if any(watched) else None
         self._epoch = 0
+        self.pace = Pace()
         self._actors: dict[str, Any] = {}
         self._observing: dict[str, Any] = {}
         self._nodes: dict[str, Node] = {}
@@ -108,15 +110,22 @@ class RayHosts:
         meanwhile: Callable[[], None] | None = None,
     ) -> dict[str, Report]:
         """One round on the named hosts, with their mail (bytes or references to bytes)."""
+        began = time.perf_counter()
         about = minute, round_, quiet, alone_until
         calls = {name: self._call(name, "work", *about, *inbound.get(name, ())) for name in names}
         if meanwhile is not None:
             meanwhile()
-        return self._reports(calls)
+        reports = self._reports(calls)
+        self.pace.add(time.perf_counter() - began, (r.seconds for r in reports.values()))
+        return reports
 
     def play_apart(self, minute: int, until: int) -> dict[str, DayApart]:
         """A day on each host without the others."""
-        return self._get({n: a.play_apart.remote(minute, until) for n, a in self._actors.items()})
+        began = time.perf_counter()
+        calls = {n: a.play_apart.remote(minute, until) for n, a in self._actors.items()}
+        days: dict[str, DayApart] = self._get(calls)
+        self.pace.add(time.perf_counter() - began, (day.seconds for day in days.values()))
+        return days
 
     def hear(self, mail: dict[str, list[Any]]) -> bool:
         """Hands over the silent mail of such a day (packed)."""

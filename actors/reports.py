@@ -35,6 +35,8 @@ class Report(NamedTuple):
     """Answers that cannot be computed again; to be written at once."""
     watched: list[MessageRow]
     """What was sent that monitors look at."""
+    seconds: float = 0.0
+    """What it took on the host, by the clock on the wall; 0 if nobody has looked."""
 
 
 Later = list[tuple[int, Message]]
@@ -50,6 +52,8 @@ class DayApart(NamedTuple):
     """Silent mail, by host (also for this one)."""
     next_wake: int | None
     handled: int
+    seconds: float = 0.0
+    """As in :class:`Report`."""
 
 
 class DayRecords(NamedTuple):

@@ -56,6 +56,17 @@ def test_every_firm_is_a_ray_actor_of_its_own_name(tmp_path: Path) -> None:
         ray.get_actor("farmer_A", namespace)
 
 
+def test_the_rounds_are_timed_and_what_of_them_was_work(tmp_path: Path) -> None:
+    config = league_of_six(placement="packed", hosts=2, days=1)
+    with League.create(config, tmp_path / "run") as league:
+        league.run()
+        pace = league.hosts.pace  # type: ignore[attr-defined]
+    assert pace.rounds > 5
+    assert pace.rounds < pace.calls <= 2 * pace.rounds
+    assert 0.0 < pace.slowest < pace.seconds
+    assert pace.slowest <= pace.worked
+
+
 def test_health_and_metrics_answer_while_a_round_runs(tmp_path: Path) -> None:
     import ray
 
