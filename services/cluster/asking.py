@@ -45,14 +45,20 @@ def end_all(ssh: Ssh, host: str) -> list[str]:
     return left
 
 
-def on_host(ssh: Ssh, host: str, action: str) -> Any:
+def on_host(ssh: Ssh, host: str, action: str, script: str = "on_host.py") -> Any:
     """What a host answers to an action of :mod:`services.cluster.on_host`.
+
+    Args:
+        ssh: The way to it.
+        host: Which.
+        action: What it is to do.
+        script: The file beside this one that does it there.
 
     Raises:
         HanseError: it does not answer, or has no Ray.
     """
-    script = (Path(__file__).parent / "on_host.py").read_text()
-    done = ssh.run(host, f'{PYTHON} exec "$python" - {action}', given=script)
+    program = (Path(__file__).parent / script).read_text()
+    done = ssh.run(host, f'{PYTHON} exec "$python" - {action}', given=program)
     if done.returncode == NO_RAY:
         raise HanseError(
             f"{host}: a login shell of {ssh.user} finds no `ray`; pip install -r requirements.lock"

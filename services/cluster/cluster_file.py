@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.cluster.ray_start import check_start, head_port
+from services.cluster.tls import Tls, tls_of
 from services.errors import HanseError
 from services.whole_file import whole
 
@@ -40,11 +41,19 @@ class ClusterFile:
     """The token that lets its owner give the cluster work; on this machine."""
     port: int
     """Where the head answers other hosts."""
+    tls: Tls | None = None
+    """How hosts encrypt what they say to each other; ``None``: they do not."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """All hosts, the head first."""
         return (self.head, *self.workers)
+
+    @property
+    def ray_variables(self) -> str:
+        """The shell words that let a program on a host take part in the cluster."""
+        words = ["RAY_AUTH_MODE=token", "RAY_USAGE_STATS_ENABLED=0"]
+        return " ".join([*words, *([] if self.tls is None else [self.tls.words()])])
 
     @classmethod
     def read(cls, path: Path) -> ClusterFile:
@@ -90,7 +99,7 @@ class ClusterFile:
                 f'{path}: file_mounts: "{TOKEN_THERE}" is missing; without a token anybody who'
                 f" reaches a port of the cluster could run code on it; {_EXAMPLE}"
             )
-        starts = [check_start(values.get(key), f"{path}: {key}", _EXAMPLE) for key in _STARTS]
+        starts = {key: check_start(values.get(key), f"{path}: {key}", _EXAMPLE) for key in _STARTS}
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", values["cluster_name"]):
             raise HanseError(
                 f"{path}: cluster_name: use at most 64 letters, digits, - and _, and nothing else"
@@ -116,7 +125,8 @@ class ClusterFile:
             user,
             key_file,
             _file(mounts, "file_mounts", TOKEN_THERE, path),
-            head_port(starts[0], f"{path}: {_STARTS[0]}"),
+            head_port(starts[_STARTS[0]], f"{path}: {_STARTS[0]}"),
+            tls_of(starts, path),
         )
 
     def make_token(self) -> bool:

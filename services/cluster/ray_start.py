@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from services.errors import HanseError
@@ -20,9 +20,14 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 class RayStart(NamedTuple):
     """One `ray start`."""
 
-    mode: str
-    """What RAY_AUTH_MODE is for it; empty if nothing sets it."""
+    variables: Mapping[str, str]
+    """What is assigned before it."""
     options: tuple[str, ...]
+
+    @property
+    def mode(self) -> str:
+        """What RAY_AUTH_MODE is for it; empty if nothing sets it."""
+        return self.variables.get(_MODE, "")
 
     @property
     def port(self) -> str | None:
@@ -43,7 +48,7 @@ def ray_starts(commands: Any) -> list[RayStart]:
         ValueError: a quotation in them does not end.
     """
     lines = [commands] if isinstance(commands, str) else commands or []
-    return [start for line in lines for start in _in_script(str(line), "")]
+    return [start for line in lines for start in _in_script(str(line), {})]
 
 
 def check_start(commands: Any, where: str, example: str) -> list[RayStart]:
@@ -89,7 +94,7 @@ def head_port(starts: Sequence[RayStart], where: str) -> int:
     return int(port)
 
 
-def _in_script(script: str, inherited: str) -> Iterator[RayStart]:
+def _in_script(script: str, inherited: Mapping[str, str]) -> Iterator[RayStart]:
     for line in script.replace("\\\n", " ").split("\n"):
         for words in _commands(line):
             yield from _in_command(words, inherited)
@@ -112,21 +117,22 @@ def _commands(line: str) -> Iterator[list[str]]:
     yield words
 
 
-def _in_command(words: list[str], mode: str) -> Iterator[RayStart]:
+def _in_command(words: list[str], inherited: Mapping[str, str]) -> Iterator[RayStart]:
     begins = True
+    variables = inherited
     for index, word in enumerate(words):
         found = _ASSIGNMENT.fullmatch(word) if begins else None
         if found is not None:
-            mode = found[2] if found[1] == _MODE else mode
+            variables = {**variables, found[1]: found[2]}
             continue
         if word.rpartition("/")[2] == "ray" and words[index + 1 : index + 2] == ["start"]:
-            yield RayStart(mode, tuple(words[index + 2 :]))
+            yield RayStart(variables, tuple(words[index + 2 :]))
             return
         if len(word.split()) > 1 and "ray" in word:  # bash -c "ray start"
-            yield from _in_script(word, mode)
+            yield from _in_script(word, variables)
         follows = next(iter(words[index + 1 : index + 2]), "")
         program = word.rpartition("/")[2]
         begins = program in _BEFORE
         # sudo takes them away, and so may env with an option.
         if program == "sudo" or (program == "env" and follows.startswith("-")):
-            mode = ""
+            variables = {}

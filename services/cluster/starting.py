@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.cluster.asking import check
+from services.cluster.certificates import certify
 from services.cluster.cluster_file import ClusterFile
 from services.cluster.on_head import Head
 from services.cluster.ssh import Ssh, printable
@@ -54,6 +55,7 @@ def start(cluster: ClusterFile, ssh: Ssh, tell: Callable[[str], None]) -> dict[s
             )
     if cluster.make_token():
         tell(f"made the token {cluster.token}: whoever has it may use the cluster")
+    certify(cluster, ssh, {host: fact.name for host, fact in facts.items()}, tell)
     try:
         tell("ray up ...")
         _ray_up(cluster)

@@ -1,0 +1,57 @@
+"""What hosts show to others, and how their secrets are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from services.cluster.asking import on_host
+from services.cluster.ssh import Ssh
+
+
+class Listener(NamedTuple):
+    """Something that takes connections."""
+
+    address: str
+    port: int
+    program: str
+    """``?`` if it is another user's."""
+
+    @property
+    def beyond_loopback(self) -> bool:
+        """Whether other machines can reach it, if no firewall is between."""
+        return not (self.address.startswith("127.") or self.address == "::1")
+
+
+class Exposure(NamedTuple):
+    """What a host said (:mod:`services.cluster.exposed_on_host`)."""
+
+    addresses: list[str]
+    shared_memory: int
+    """Free bytes of /dev/shm."""
+    secrets: dict[str, str]
+    """Octal mode by file, of those that exist."""
+    certificate: str
+    """Of its own TLS certificate, in PEM; empty if Hanse has made none."""
+    listening: list[Listener]
+
+    @classmethod
+    def parse(cls, answer: dict[str, Any]) -> Exposure:
+        """From a host's answer."""
+        parts = [line.split(" ", 2) for line in answer["listening"]]
+        listening = [Listener(address, int(port), name) for address, port, name in parts]
+        return cls(**{**answer, "listening": listening})
+
+
+def ask(ssh: Ssh, host: str) -> Exposure:
+    """What a host shows.
+
+    Raises:
+        HanseError: it does not answer, or has no Ray.
+    """
+    return Exposure.parse(on_host(ssh, host, "exposed", "exposed_on_host.py"))
+
+
+def ask_all(ssh: Ssh, hosts: Sequence[str]) -> tuple[dict[str, Exposure], list[str]]:
+    """What each host shows, and what is wrong with those that do not say."""
+    return ssh.on_all(hosts, lambda host: ask(ssh, host))
