@@ -76,7 +76,7 @@ class ClusterFile:
         if provider["type"] != "local":
             raise HanseError(
                 f"{path}: provider.type: {provider['type']!r}: hanse cluster starts hosts over ssh"
-                " (local); start a cloud's with ray up"
+                " (local); start a cloud's with ray up, as the head of deploy/aws.yaml tells"
             )
         if values.get("docker"):
             raise HanseError(f"{path}: docker: hanse cluster does not look into containers")
