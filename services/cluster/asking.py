@@ -84,7 +84,7 @@ def check(cluster: ClusterFile, ssh: Ssh) -> dict[str, Facts]:
     """
     facts, found = ask_all(ssh, cluster.hosts)
     if not found:
-        found = checks.problems(facts, cluster.head, version("ray"))
+        found = [str(one) for one in checks.findings(facts, cluster.head, version("ray"))]
     if found:
         raise HanseError(f"{cluster.path}: {'; '.join(found)}")
     return facts

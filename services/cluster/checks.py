@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 CLOCK_SECONDS: Final = 60.0
@@ -28,6 +28,11 @@ class Facts(NamedTuple):
     processes: list[str]
     """Ray's processes and those of leagues that run there, as ``pid command``."""
 
+    @property
+    def ahead_or_behind(self) -> str:
+        """Which way its clock is wrong."""
+        return "ahead" if self.clock > 0 else "behind"
+
     @classmethod
     def parse(cls, answer: Mapping[str, Any], asked: float, answered: float) -> Facts:
         """From a host's answer, and the seconds (of this machine) when it was asked and came."""
@@ -38,53 +43,80 @@ class Facts(NamedTuple):
         return cls(**{**answer, "clock": ahead})
 
 
-def problems(facts: Mapping[str, Facts], head: str, ray_here: str) -> list[str]:
-    """What has to be mended first, each in a line that names the host and the remedy.
+class Finding(NamedTuple):
+    """Something about a host that has to be mended."""
+
+    host: str
+    aspect: str
+    """Which of :data:`ASPECTS` it is about."""
+    fault: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.fault}; {self.remedy}"
+
+
+ASPECTS: Final = ("versions", "programs", "host name", "disk", "clock")
+
+
+def findings(facts: Mapping[str, Facts], head: str, ray_here: str) -> list[Finding]:
+    """What has to be mended first, each with its host and the remedy.
 
     Args:
         facts: What each host said.
-        head: The host that the others are compared with.
+        head: The host that the others are compared with; another is, if it said nothing.
         ray_here: The version of Ray on this machine, which starts the others'.
     """
-    found: list[str] = []
-    first = facts[head]
-    for host, fact in facts.items():
-        lacking = [package for package, version in fact.packages.items() if not version]
-        if lacking:
-            found.append(
-                f"{host}: {', '.join(lacking)} not installed for its Python {fact.python};"
-                " pip install -r requirements.lock there"
+    first = head if head in facts else next(iter(facts), head)
+    return [
+        Finding(host, aspect, fault, remedy)
+        for host, fact in facts.items()
+        for aspect, fault, remedy in (
+            *_versions(fact, first, facts[first], ray_here),
+            *_host_alone(fact),
+        )
+    ]
+
+
+def _versions(
+    fact: Facts, first: str, of_first: Facts, ray_here: str
+) -> Iterator[tuple[str, str, str]]:
+    lacking = [package for package, version in fact.packages.items() if not version]
+    if lacking:
+        fault = f"{', '.join(lacking)} not installed for its Python {fact.python}"
+        yield "versions", fault, "pip install -r requirements.lock there"
+    if fact.python != of_first.python:
+        fault = f"has Python {fact.python}, {first} has {of_first.python}"
+        yield "versions", fault, "all hosts need the same"
+    for package, version in fact.packages.items():
+        wanted = ray_here if package == "ray" else of_first.packages[package]
+        if version and wanted and version != wanted:
+            where = "this machine" if package == "ray" else first
+            fault = f"has {package} {version}, {where} has {wanted}"
+            yield "versions", fault, f"pip install {package}=={wanted} there"
+
+
+def _host_alone(fact: Facts) -> Iterator[tuple[str, str, str]]:
+    if not fact.rsync:
+        yield "programs", "rsync is not installed", "apt install rsync there"
+    if not fact.resolves:
+        yield (
+            "host name",
+            f"does not find the address of its own name {fact.name}, and Ray would wait for it"
+            " again and again",
+            "add it to /etc/hosts there",
+        )
+    for folder, free in fact.disk.items():
+        if free < DISK_BYTES:
+            yield (
+                "disk",
+                f"its disk is full: {free / 1e6:.0f} MB free in {folder}, needs"
+                f" {DISK_BYTES / 1e6:.0f}",
+                "free some there",
             )
-        if not fact.rsync:
-            found.append(f"{host}: rsync is not installed")
-        if fact.python != first.python:
-            found.append(
-                f"{host}: has Python {fact.python}, {head} has {first.python}; all hosts need the"
-                " same"
-            )
-        for package, version in fact.packages.items():
-            wanted = ray_here if package == "ray" else first.packages[package]
-            if version and wanted and version != wanted:
-                where = "this machine" if package == "ray" else head
-                found.append(
-                    f"{host}: has {package} {version}, {where} has {wanted};"
-                    f" pip install {package}=={wanted} there"
-                )
-        if not fact.resolves:
-            found.append(
-                f"{host}: does not find the address of its own name {fact.name}, and Ray would wait"
-                f" for it again and again; add it to /etc/hosts there"
-            )
-        for folder, free in fact.disk.items():
-            if free < DISK_BYTES:
-                found.append(
-                    f"{host}: its disk is full: {free / 1e6:.0f} MB free in {folder}, needs"
-                    f" {DISK_BYTES / 1e6:.0f}; free some there"
-                )
-        if abs(fact.clock) > CLOCK_SECONDS:
-            way = "ahead" if fact.clock > 0 else "behind"
-            found.append(
-                f"{host}: its clock is {abs(fact.clock):.0f} s {way} of this machine's; set it, or"
-                " switch on its time service (timedatectl set-ntp true)"
-            )
-    return found
+    if abs(fact.clock) > CLOCK_SECONDS:
+        yield (
+            "clock",
+            f"its clock is {abs(fact.clock):.0f} s {fact.ahead_or_behind} of this machine's",
+            "set it, or switch on its time service (timedatectl set-ntp true)",
+        )

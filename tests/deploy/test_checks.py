@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.cluster.checks import CLOCK_SECONDS, Facts, problems
+from services.cluster.checks import ASPECTS, CLOCK_SECONDS, Facts, findings
 
 PACKAGES = {"ray": "2.60.0", "numpy": "2.4.6"}
 
@@ -17,7 +17,7 @@ def facts(**changes: Any) -> Facts:
 
 
 def test_hosts_that_are_alike_have_no_problem() -> None:
-    assert problems({"a": facts(), "b": facts()}, "a", "2.60.0") == []
+    assert findings({"a": facts(), "b": facts()}, "a", "2.60.0") == []
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_hosts_that_are_alike_have_no_problem() -> None:
         ({"packages": {**PACKAGES, "numpy": "2.3.0"}}, "b: has numpy 2.3.0, a has 2.4.6"),
         ({"packages": {**PACKAGES, "numpy": ""}}, "b: numpy not installed"),
         ({"rsync": False}, "b: rsync is not installed"),
-        ({"resolves": False, "name": "hb"}, "address of its own name hb"),
+        ({"resolves": False, "name": "hb"}, "b: does not find the address of its own name hb"),
         ({"disk": {"/tmp": 10**8}}, "b: its disk is full: 100 MB free in /tmp"),
         ({"clock": 300.0}, "b: its clock is 300 s ahead"),
         ({"clock": -300.0}, "b: its clock is 300 s behind"),
@@ -37,9 +37,15 @@ def test_hosts_that_are_alike_have_no_problem() -> None:
 def test_a_host_that_is_not_as_it_should_be_is_the_only_one_named(
     changes: dict[str, Any], said: str
 ) -> None:
-    [problem] = problems({"a": facts(), "b": facts(**changes)}, "a", "2.60.0")
-    assert problem.startswith("b: ")
-    assert said in problem
+    [finding] = findings({"a": facts(), "b": facts(**changes)}, "a", "2.60.0")
+    assert str(finding).startswith(said)
+    assert finding.remedy
+    assert finding.aspect in ASPECTS
+
+
+def test_others_are_compared_with_each_other_when_the_head_says_nothing() -> None:
+    [finding] = findings({"b": facts(), "c": facts(python="3.12")}, "a", "2.60.0")
+    assert str(finding).startswith("c: has Python 3.12, b has 3.11")
 
 
 def test_a_slow_answer_is_not_taken_for_a_wrong_clock() -> None:
