@@ -8,12 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from services.cli.console import Json, note, say, say_json, say_table
+from services.errors import HanseError
 
 EXAMPLE = """Examples:
 
   hanse doctor
 
   hanse doctor coffee-seed0-001       what that running league waits for
+
+  hanse doctor --cluster hosts.yaml   every host of a cluster, whether it is up or not
 """
 
 
@@ -25,12 +28,25 @@ def doctor(
     quick: Annotated[
         bool, typer.Option("--quick", help="Do not start Ray to see whether it starts.")
     ] = False,
+    cluster: Annotated[
+        Path | None,
+        typer.Option("--cluster", metavar="FILE", help="Look at the hosts of a cluster file."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check the machine, and name the agent and the message that a running league waits for.
 
+    With --cluster it looks at every host of a cluster file instead: ssh, versions, disk, clock,
+    secrets, certificates, what listens beyond loopback, and, when the cluster is up, what each
+    host carries.
+
     Exits with 1 if something will not work.
     """
+    if cluster is not None:
+        if run is not None:
+            raise HanseError(f"{run}: --cluster looks at hosts and not at a run; keep one of them")
+        _look_at_cluster(cluster, as_json)
+        return
     from services.cli.health import check_machine
     from services.cli.waiting import look, running_runs
 
@@ -55,6 +71,26 @@ def doctor(
             if check.remedy:
                 say(f"{check.name}: {check.remedy}")
     if any(check.state == "failed" for check in checks):
+        raise typer.Exit(1)
+
+
+def _look_at_cluster(file: Path, as_json: bool) -> None:
+    from services.cli.cluster_health import check_cluster, look
+    from services.cli.trace_lines import plain
+    from services.cluster import ClusterFile, Ssh
+
+    cluster = ClusterFile.read(file)
+    seen = look(cluster, Ssh(cluster.user, cluster.key))
+    checks = check_cluster(cluster, seen)
+    if as_json:
+        say_json({"checks": [one.document() for one in checks], "status": seen.status})
+    else:
+        rows = [(h, c.name, c.state, plain(c.found)) for h, c in checks]
+        say_table(["host", "check", "state", "found"], rows)
+        for host, check in checks:
+            if check.remedy:
+                say(plain(f"{host}: {check.name}: {check.remedy}"))
+    if any(check.state == "failed" for _, check in checks):
         raise typer.Exit(1)
 
 

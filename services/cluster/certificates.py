@@ -164,6 +164,20 @@ def certify(
         raise HanseError(f"{cluster.path}: {'; '.join(problems)}")
 
 
+def days_left(certificate: str) -> int:
+    """Whole days for which a certificate is valid.
+
+    Args:
+        certificate: In PEM.
+
+    Raises:
+        HanseError: it is none, or there is no `openssl`.
+    """
+    said = _openssl("x509", "-noout", "-enddate", given=certificate)
+    end = datetime.strptime(said.partition("=")[2].strip(), "%b %d %H:%M:%S %Y GMT")
+    return (end.replace(tzinfo=UTC) - datetime.now(UTC)).days
+
+
 def alternative_names(names: Iterable[str]) -> str:
     """A certificate's alternative names in the words of `openssl`, each once."""
     return ", ".join(dict.fromkeys(f"{_kind(name)}:{name}" for name in names if name))
@@ -209,11 +223,11 @@ def _moment(when: datetime) -> str:
     return when.strftime("%Y%m%d%H%M%SZ")
 
 
-def _openssl(*words: str) -> None:
+def _openssl(*words: str, given: str = "") -> str:
     try:
         done = subprocess.run(
-            ["openssl", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", check=False,
+            ["openssl", *words], input=given, capture_output=True, text=True, errors="replace",
+            check=False,
         )  # fmt: skip
     except FileNotFoundError:
         raise HanseError(
@@ -224,3 +238,4 @@ def _openssl(*words: str) -> None:
         lines = printable(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
         telling = [line for line in lines if "rror" in line] or lines
         raise HanseError(f"openssl {words[0]} fails: {telling[0].strip()}; needs 1.1.1 or later")
+    return done.stdout

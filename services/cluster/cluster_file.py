@@ -137,7 +137,7 @@ class ClusterFile:
         """
         try:
             if self.token.exists():
-                self._check_token()
+                self.check_token()
                 return False
             self.token.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with whole(self.token) as partial:
@@ -150,7 +150,12 @@ class ClusterFile:
             ) from None
         return True
 
-    def _check_token(self) -> None:
+    def check_token(self) -> None:
+        """Looks at the token that is there.
+
+        Raises:
+            HanseError: it is empty, or others can read it.
+        """
         if not self.token.read_bytes().strip():
             raise HanseError(
                 f"{self.token}: the token is empty; remove it, and hanse cluster up makes another"
