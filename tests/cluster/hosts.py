@@ -150,6 +150,10 @@ class Host:
 class Hosts(dict[str, Host]):
     """The hosts by name."""
 
+    _folder: Path
+    _first: dict[str, subprocess.Popen[bytes]]
+    """Every host's first process; all others on it end with that one."""
+
     @property
     def laptop(self) -> Host:
         """Where the user sits."""
@@ -166,22 +170,34 @@ class Hosts(dict[str, Host]):
         """Makes them; takes them away again with everything that runs on them."""
         # Not below /tmp, which each host replaces by its own.
         folder = Path(tempfile.mkdtemp(prefix="hanse-hosts-", dir="/var/tmp"))
-        first: dict[str, subprocess.Popen[bytes]] = {}
+        hosts = cls._described(folder)
+        hosts._folder, hosts._first = folder, {}
         try:
-            hosts = cls._described(folder)
             _connect(hosts)
             for name, host in hosts.items():
-                first[name] = _boot(folder, host)
+                hosts._first[name] = _boot(folder, host)
             for host in hosts.values():
                 _await(host, folder)
             yield hosts
         finally:
-            for process in first.values():
-                with suppress(ProcessLookupError):
-                    process.send_signal(signal.SIGKILL)
-                process.wait()
+            for name in hosts._first:
+                hosts._switch_off(name)
             _disconnect()
             shutil.rmtree(folder, ignore_errors=True)
+
+    def reboot(self, name: str) -> None:
+        """Ends all that runs on a host at once, and starts it again; its home is kept."""
+        self._switch_off(name)
+        for path in self[name].tmp.iterdir():  # as at the start of a real host
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self._first[name] = _boot(self._folder, self[name])
+        _await(self[name], self._folder)
+
+    def _switch_off(self, name: str) -> None:
+        process = self._first[name]
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGKILL)
+        process.wait()
 
     @classmethod
     def _described(cls, folder: Path) -> Hosts:

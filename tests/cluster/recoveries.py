@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Iterable
 from itertools import pairwise
 
 from tests.cluster.hosts import Host
@@ -34,11 +35,18 @@ class Days:
     def __init__(self, head: Host, database: str) -> None:
         (head.home / "watch.py").write_text(WATCH)
         self._head = head
-        self._process = head.start(f"exec timeout 300 python watch.py {database}")
         self._seen: list[tuple[int, float]] = []
         self._new = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._look(database)
+
+    def look_again(self, database: str) -> None:
+        """Goes on looking, should the look have ended with the head."""
+        self.close()
+        self._look(database)
+
+    def _look(self, database: str) -> None:
+        self._process = self._head.start(f"exec timeout 300 python watch.py {database}")
+        threading.Thread(target=self._read, args=[self._process.stdout], daemon=True).start()
 
     def wait_for(self, day: int, seconds: float = 120) -> None:
         """Waits until a day is safe."""
@@ -59,9 +67,8 @@ class Days:
         self._process.kill()
         self._process.wait()
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+    def _read(self, lines: Iterable[str]) -> None:
+        for line in lines:
             day, moment = line.split()
             with self._new:
                 self._seen.append((int(day), float(moment)))
@@ -83,8 +90,8 @@ class Recoveries:
         if not self._rows:
             return []
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
-        head = f"{'what was lost':<32}{'until days end again':>22}{'hosts made anew':>18}"
-        rows = [f"{what:<32}{seconds:>20.1f} s{count:>18}" for what, seconds, count in self._rows]
+        head = f"{'what was lost':<34}{'until days end again':>22}{'hosts made anew':>18}"
+        rows = [f"{what:<34}{seconds:>20.1f} s{count:>18}" for what, seconds, count in self._rows]
         return ["", head, *rows, f"(load of this machine: {load:.1f} for each processor)"]
 
 
