@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
@@ -26,7 +26,9 @@ class Node(NamedTuple):
     """The machine's host name."""
 
 
-def spread(names: Sequence[str], nodes: Sequence[Node], own: str) -> dict[str, str]:
+def spread(
+    names: Sequence[str], nodes: Sequence[Node], own: str, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """For each host of a league the id of the node it belongs on.
 
     They are dealt out in turn, to the node of the league last, which has the clock and the run's
@@ -36,12 +38,15 @@ def spread(names: Sequence[str], nodes: Sequence[Node], own: str) -> dict[str, s
         names: The hosts' names.
         nodes: At least one.
         own: The id of the league's own node.
+        given: For hosts that the run file gives a machine, the id of its node.
     """
     order = sorted(nodes, key=lambda node: (node.id == own, _numeric(node.address)))
     ids = [node.id for node in order]
-    where = {}
+    where = dict(given or {})
     turn = 0
     for name in names:
+        if name in where:
+            continue
         if name == MONITORS and own in ids:
             where[name] = own
         else:
@@ -72,13 +77,22 @@ def moved(names: Sequence[str], where: Mapping[str, str], living: Sequence[str])
 
 def living_nodes() -> list[Node]:
     """The nodes that Ray holds for alive."""
+    return _nodes(lambda node: bool(node["Alive"]))
+
+
+def all_nodes() -> list[Node]:
+    """The nodes that Ray knows, with those that are lost."""
+    return _nodes(lambda node: True)
+
+
+def _nodes(wanted: Callable[[dict[str, Any]], bool]) -> list[Node]:
     import ray
 
     nodes: list[dict[str, Any]] = ray.nodes()
     return [
         Node(n["NodeID"], n["NodeManagerAddress"], n["NodeManagerPort"], n["NodeManagerHostname"])
         for n in nodes
-        if n["Alive"]
+        if wanted(n)
     ]
 
 

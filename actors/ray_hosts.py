@@ -28,7 +28,8 @@ from actors.guard import JournalRow
 from actors.host_actor import CONTROL, HostActor
 from actors.local_ray import start_ray
 from actors.lost import HostLost
-from actors.nodes import Node, answering, living_nodes, moved, spread
+from actors.machines import on_nodes, wanted
+from actors.nodes import Node, all_nodes, answering, living_nodes, moved, spread
 from actors.pace import Pace
 from actors.reports import DayApart, DayRecords, Report, Saved
 from services.errors import HanseError
@@ -219,7 +220,9 @@ class RayHosts:
         if len(nodes) > 1:
             own = ray.get_runtime_context().get_node_id()
             self._nodes = {node.id: node for node in nodes}
-            self._where = spread(self._names, nodes, own)
+            asked = wanted(self._cast, self._layout)
+            given = on_nodes(asked, nodes, all_nodes(), self._cast.source)
+            self._where = spread(self._names, nodes, own, given)
 
     def _make(self, name: str) -> Any:
         remote = ray.remote(concurrency_groups={CONTROL: 2})(HostActor)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from services.config import RunConfig
     from services.runs.result import RunResult
 
-_NOT_COMPARED = frozenset({"seed", "placement", "hosts", "turn_timeout"})
+_NOT_COMPARED = frozenset({"seed", "placement", "hosts", "machines", "turn_timeout"})
 """Where and when a league runs does not change what happens in it."""
 
 

@@ -253,6 +253,10 @@ class RunConfig(_Model):
     rules: RuleSet = "hanse"
     placement: Placement = "auto"
     hosts: Annotated[int, Field(ge=1, le=64)] = 2
+    machines: dict[str, Annotated[str, Field(min_length=1, max_length=253)]] = Field(
+        default_factory=dict
+    )
+    """On a cluster: the machine, by name or address, of a host, a town or an agent."""
     turn_timeout: Annotated[float, Field(gt=0, le=86_400)] = 10.0
     """Seconds that an agent may take for a turn before it loses it."""
     mailbox_limit: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000

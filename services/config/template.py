@@ -89,6 +89,12 @@ role = "retailer"
 # source = "gated"               # where its context comes from: gated, history, filter, exposed
 # kappa = 0.5                    # deviations of the budget that it holds back; as it was trained
 
+# On a cluster of several machines: which of them carries a host, a town or an agent, by the
+# machine's name or address. The result does not depend on it, nor does a run on one machine.
+# [machines]
+# "host-0" = "192.168.1.11"
+# monitors = "192.168.1.12"
+
 # ---- talk --------------------------------------------------------------------------------------
 # Firms of the strategy "informed" write to each other, to their town's board and forecaster, and
 # believe what they hear; this is how. Without the table it is as shown.

@@ -1,0 +1,104 @@
+"""A run file says which machine of a cluster carries what, and the others are dealt out."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.cast import Cast, plan
+from actors.machines import on_nodes, wanted
+from actors.nodes import Node, spread
+from services.config import GenerateConfig, RunConfig
+from services.errors import HanseError
+
+H1, H2, H3 = (Node(f"n{i}", f"10.0.0.{i}", 1, f"h{i}") for i in (1, 2, 3))
+TOWNS = RunConfig(
+    placement="packed", hosts=3, generate=GenerateConfig(firms=30, towns=3), name="towns"
+)
+
+
+def cast(machines: dict[str, str], base: RunConfig = TOWNS) -> Cast:
+    return Cast(base.with_overrides(machines=machines), "run.toml")
+
+
+def asked(machines: dict[str, str], placement: str = "packed") -> dict[str, str]:
+    league = cast(machines)
+    return wanted(league, league.layout(placement, 3))
+
+
+def test_a_packed_town_is_on_one_host_and_so_on_one_machine() -> None:
+    league = cast({})
+    layout = league.layout("packed", 3)
+    for town in league.towns:
+        agents = [name for name in league.names if league.talkers.town_of(name) == town]
+        assert len(agents) > 9
+        assert {layout[name] for name in agents} == {layout[league.exchanges[town]]}
+
+
+def test_a_run_file_that_says_nothing_leaves_all_hosts_to_be_dealt_out() -> None:
+    assert asked({}) == {}
+
+
+def test_a_host_a_town_or_an_agent_brings_its_host_to_a_machine() -> None:
+    assert asked({"host-2": "h1"}) == {"host-2": "h1"}
+    assert asked({"town_2": "h1"}) == {"host-1": "h1"}
+    assert asked({"exchange_town_1": "h1"}) == {"host-0": "h1"}
+
+
+def test_with_an_actor_for_each_agent_a_town_brings_all_of_them() -> None:
+    found = asked({"town_1": "h2"}, "one")
+    assert len(found) == 11  # ten firms and the exchange
+    assert set(found.values()) == {"h2"}
+
+
+def test_what_is_more_particular_goes_before() -> None:
+    found = asked({"exchange_town_1": "h1", "town_1": "h2"}, "one")
+    assert found.pop("exchange_town_1") == "h1"
+    assert set(found.values()) == {"h2"}
+    assert asked({"host-0": "h3", "town_1": "h2"}) == {"host-0": "h3"}
+
+
+def test_two_machines_for_one_host_are_one_line() -> None:
+    with pytest.raises(HanseError) as refused:
+        asked({"exchange_town_1": "h1", "farmer_1": "h2", "host-1": "h3"})
+    assert str(refused.value) == (
+        "run.toml: machines.farmer_1: host-0 carries exchange_town_1 too, which is to be on 'h1';"
+        " name the same machine, or raise hosts"
+    )
+
+
+@pytest.mark.parametrize("placement", ["packed", "inline", "one"])
+def test_a_name_that_nobody_has_is_refused_before_anything_starts(placement: str) -> None:
+    config = TOWNS.with_overrides(machines={"town_9": "h1"}, placement=placement)
+    with pytest.raises(HanseError, match=r"machines.town_9: 'town_9' is not a known host, town or"):
+        plan(config, None)
+
+
+def test_hosts_are_put_where_they_are_asked_to_be_and_the_others_dealt_out() -> None:
+    given = on_nodes({"host-0": "10.0.0.1", "host-1": "h1"}, [H1, H2, H3], [], "run.toml")
+    names = ["host-0", "host-1", "host-2", "host-3", "monitors"]
+    assert spread(names, [H1, H2, H3], "n1", given) == {
+        "host-0": "n1", "host-1": "n1", "host-2": "n2", "host-3": "n3", "monitors": "n1",
+    }  # fmt: skip
+
+
+def test_monitors_may_be_elsewhere_too() -> None:
+    given = on_nodes({"monitors": "h3"}, [H1, H2, H3], [], "run.toml")
+    assert spread(["monitors"], [H1, H2, H3], "n1", given) == {"monitors": "n3"}
+
+
+def test_a_machine_goes_by_its_short_name_too() -> None:
+    long = H2._replace(name="h2.example.org")
+    assert on_nodes({"host-0": "h2"}, [H1, long], [], "run.toml") == {"host-0": "n2"}
+
+
+def test_a_machine_that_is_none_is_one_line_with_those_that_are() -> None:
+    with pytest.raises(HanseError) as refused:
+        on_nodes({"host-0": "h9"}, [H1, H2], [H3], "run.toml")
+    assert str(refused.value) == (
+        "run.toml: machines: host-0 is to be on 'h9', which is no machine of this cluster; there"
+        " are h1 (10.0.0.1), h2 (10.0.0.2)"
+    )
+
+
+def test_a_machine_that_is_lost_stops_no_run() -> None:
+    assert on_nodes({"host-0": "h3"}, [H1, H2], [H3], "run.toml") == {}
