@@ -76,15 +76,23 @@ def ask_all(ssh: Ssh, hosts: Sequence[str]) -> tuple[dict[str, Facts], list[str]
     return ssh.on_all(hosts, lambda host: ask(ssh, host))
 
 
+def faults(
+    cluster: ClusterFile, ssh: Ssh, hosts: Sequence[str]
+) -> tuple[dict[str, Facts], list[str]]:
+    """What each host has, and what has to be mended; hosts that do not answer come alone."""
+    facts, found = ask_all(ssh, hosts)
+    if not found:
+        found = [str(one) for one in checks.findings(facts, cluster.head, version("ray"))]
+    return facts, found
+
+
 def check(cluster: ClusterFile, ssh: Ssh) -> dict[str, Facts]:
     """What each host has, if all is as a cluster needs it.
 
     Raises:
         HanseError: what has to be mended, on all hosts.
     """
-    facts, found = ask_all(ssh, cluster.hosts)
-    if not found:
-        found = [str(one) for one in checks.findings(facts, cluster.head, version("ray"))]
+    facts, found = faults(cluster, ssh, cluster.hosts)
     if found:
         raise HanseError(f"{cluster.path}: {'; '.join(found)}")
     return facts

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from services.cluster.asking import check
+from services.cluster.asking import check, faults
 from services.cluster.certificates import certify
 from services.cluster.cluster_file import ClusterFile
 from services.cluster.on_head import Head
@@ -127,6 +127,10 @@ def _joined(cluster: ClusterFile, head: Head) -> dict[str, Any]:
     )  # fmt: skip
     absent = missing(cluster, nodes)
     if absent:
+        # What was well when it was looked at may not be any more: a disk fills up.
+        _, found = faults(cluster, head.ssh, [cluster.head, *absent])
+        if found:
+            raise HanseError(f"{cluster.path}: a host has not joined: {'; '.join(found)}")
         log = head.ssh.run(cluster.head, f"tail -n 200 {_MONITOR_LOG}").stdout.splitlines()
         telling = [line for line in log if re.search("rror|ailed|refused|denied", line)]
         hint = f"; the head last said: {printable(telling[-1].strip())}" if telling else ""
