@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from tests.cluster.hosts import Hosts
+from tests.cluster.hosts import Host, Hosts
 from tests.cluster.laptop import Laptop
 
 
@@ -38,29 +40,52 @@ def test_a_key_that_does_not_exist_is_said_so(laptop: Laptop) -> None:
     assert "the key /root/.ssh/lost does not exist" in laptop.refused("cluster up nokey.yaml")
 
 
+@contextmanager
+def profile(host: Host, text: str) -> Iterator[None]:
+    """Gives a host another profile for a while; with ``...`` for what it has."""
+    file = host.home / ".bash_profile"
+    before = file.read_text()
+    file.write_text(text.replace("...", before))
+    try:
+        yield
+    finally:
+        file.write_text(before)
+
+
 def test_a_host_with_another_ray_is_named_with_both_versions(laptop: Laptop, hosts: Hosts) -> None:
     old = hosts["h3"].home / "old" / "ray-2.59.0.dist-info"
     old.mkdir(parents=True)
     (old / "METADATA").write_text("Metadata-Version: 2.1\nName: ray\nVersion: 2.59.0\n")
-    profile = hosts["h3"].home / ".bash_profile"
-    before = profile.read_text()
-    try:
-        profile.write_text(f"{before}export PYTHONPATH=/root/old\n")
+    with profile(hosts["h3"], "...export PYTHONPATH=/root/old\n"):
         said = laptop.refused("cluster up hosts.yaml")
-    finally:
-        profile.write_text(before)
     assert "10.77.0.3: has ray 2.59.0, this machine has 2.60" in said
     assert "10.77.0.2" not in said
 
 
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        ("import time as t; real = t.time; t.time = lambda: real() + 300", "clock is 300 s ahead"),
+        ("import time as t; real = t.time; t.time = lambda: real() - 300", "clock is 300 s behind"),
+        ("import sys; sys.version_info = (3, 14)", "has Python 3.14, 10.77.0.1 has 3."),
+    ],
+)
+def test_a_host_with_another_clock_or_python_is_named(
+    laptop: Laptop, hosts: Hosts, lie: str, said: str
+) -> None:
+    # Whatever Python runs there believes this.
+    (hosts["h3"].home / "lie").mkdir(exist_ok=True)
+    (hosts["h3"].home / "lie" / "sitecustomize.py").write_text(f"{lie}\n")
+    with profile(hosts["h3"], "...export PYTHONPATH=/root/lie PYTHONDONTWRITEBYTECODE=1\n"):
+        line = laptop.refused("cluster up hosts.yaml")
+    assert said in line
+    assert "10.77.0.3: " in line
+    assert "10.77.0.2" not in line
+
+
 def test_a_host_without_ray_is_named(laptop: Laptop, hosts: Hosts) -> None:
-    profile = hosts["h2"].home / ".bash_profile"
-    before = profile.read_text()
-    try:
-        profile.write_text("")
+    with profile(hosts["h2"], ""):
         said = laptop.refused("cluster up hosts.yaml")
-    finally:
-        profile.write_text(before)
     assert "10.77.0.2: a login shell of root finds no `ray`" in said
 
 
