@@ -183,7 +183,10 @@ def _tls(cluster: ClusterFile, facts: Facts, shown: Exposure, is_up: bool) -> Ch
 
 def _listening(shown: Exposure) -> Check:
     reached = [one for one in shown.listening if one.beyond_loopback]
-    text = ", ".join(f"{one.port} {one.program}" for one in reached) or "nothing"
+    ports: dict[str, list[str]] = {}
+    for one in reached:
+        ports.setdefault(one.program, []).append(str(one.port))
+    text = ", ".join(f"{name} {' '.join(all_)}" for name, all_ in ports.items()) or "nothing"
     remedies = [_CLOSED[one.port] for one in reached if one.port in _CLOSED]
     if remedies:
         return Check("beyond loopback", "failed", text, f"ray start {' '.join(remedies)}")

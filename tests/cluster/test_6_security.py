@@ -137,7 +137,7 @@ def test_hosts_are_where_the_run_file_wants_them_as_doctor_shows(
     assert said == [f"is up; carries {names or 'no league'}" for names in shown]
     assert code == 0, found
     assert "ends in 399 days" in found[hosts["h2"].address, "TLS"]["found"]
-    assert "6379 gcs_server" in found[hosts["h1"].address, "beyond loopback"]["found"]
+    assert "gcs_server 6379" in found[hosts["h1"].address, "beyond loopback"]["found"]
 
 
 def test_a_machine_that_is_none_is_one_line(secret: Laptop) -> None:

@@ -162,9 +162,13 @@ def test_a_host_that_is_no_part_of_its_cluster_is_named(
     assert found["10.0.0.2", "Ray"].remedy == "hanse cluster up hosts.yaml"
 
 
-def test_what_listens_on_loopback_alone_is_not_shown(whole: ClusterFile, ssh: Pretended) -> None:
-    shown(listening=["127.0.0.1 8265 dashboard.py", "::1 9 x", "10.0.0.2 5 raylet"])(ssh)
-    assert checked(whole, ssh)["10.0.0.2", "beyond loopback"].found == "5 raylet"
+def test_what_listens_beyond_loopback_is_shown_by_its_program(
+    whole: ClusterFile, ssh: Pretended
+) -> None:
+    shown(listening=["127.0.0.1 8265 dashboard.py", "::1 9 x", "10.0.0.2 5 raylet", ":: 7 raylet"])(
+        ssh
+    )
+    assert checked(whole, ssh)["10.0.0.2", "beyond loopback"].found == "raylet 5 7"
 
 
 def test_a_cluster_that_is_up_without_its_secrets_is_not_fine(
