@@ -1,0 +1,53 @@
+"""What `hanse cluster up` says of a host that has not joined."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from services.cluster import Ssh, starting
+from services.cluster.on_head import Head
+from services.errors import HanseError
+
+HEAD_ALONE = {"nodes": [{"host": "h1", "address": "h1", "carries": []}], "runs": []}
+
+
+@pytest.fixture(autouse=True)
+def _h2_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Head, "ask", lambda *_, **__: HEAD_ALONE)
+    said = subprocess.CompletedProcess([], 0, "starting\n\x1b[31mError: no way\n", "")
+    monkeypatch.setattr(Ssh, "run", lambda *_, **__: said)
+
+
+def joined(head: Head, monkeypatch: pytest.MonkeyPatch, found: list[str]) -> str:
+    asked: list[Any] = []
+
+    def faults(cluster: Any, ssh: Any, hosts: Any) -> tuple[dict[str, Any], list[str]]:
+        asked.extend(hosts)
+        return {}, found
+
+    monkeypatch.setattr(starting, "faults", faults)
+    with pytest.raises(HanseError) as refused:
+        starting._joined(head.cluster, head)
+    assert asked == ["h1", "h2"]
+    return str(refused.value)
+
+
+def test_a_disk_that_has_filled_up_meanwhile_is_the_reason(
+    head: Head, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = joined(head, monkeypatch, ["h2: its disk is full: 0 MB free in /tmp; free some there"])
+    assert said == (
+        "hosts.yaml: a host has not joined: h2: its disk is full: 0 MB free in /tmp; free some"
+        " there"
+    )
+
+
+def test_a_host_that_is_well_is_named_with_what_the_head_last_said(
+    head: Head, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = joined(head, monkeypatch, [])
+    assert said.startswith("h2: has not joined the cluster within 0 s; can h1 log in there")
+    assert said.endswith("the head last said: [31mError: no way")
