@@ -210,6 +210,11 @@ class Cast:
                 routers = tuple(self.routers) if len(self.towns) > 1 else ()
                 return Exchange(name, self.setup(town), routers)
         for router in self.config.routers:
+            if router.name == name and router.policy is not None:
+                from actors.routing import from_config  # numpy is for who wants policies
+
+                where = f"{self.source}: routers.{name}.policy"
+                return from_config(router, self.setup(self.towns[0]), self.exchanges, where)
             if router.name == name:
                 return Router(name, router.rule, router.options.partners, self.exchanges)
         for controller in self.config.controllers:

@@ -62,7 +62,7 @@ class Router(Agent):
         assert isinstance(order, TradeOrder)
         if not self._from(order.town, message, context) or order.reply_to != message.sender:
             return
-        town = self.choose(order)
+        town = self.decide(order, context)
         if town is None:
             self.refused += 1
             refusal = TradeRefused(order=order.order, reason="no town sells it at that price")
@@ -73,6 +73,7 @@ class Router(Agent):
         exchange = self.exchanges[town]
         passed = context.send(exchange, order, in_reply_to=message.id)
         self._open[passed.id] = order.reply_to, exchange
+        self.passed_on(order, town, passed)
 
     @handles(TradeFill, TradeRefused)
     def on_answer(self, message: Message, context: Context) -> None:
@@ -90,6 +91,13 @@ class Router(Agent):
             return True
         context.record("stray_trade", message.sender, {"message": message.id})
         return False
+
+    def decide(self, order: TradeOrder, context: Context) -> str | None:
+        """The town that is asked for an order; ``None`` if none can fill it."""
+        return self.choose(order)
+
+    def passed_on(self, order: TradeOrder, town: str, passed: Message) -> None:
+        """Called for each order that was passed to a town, by the message ``passed``."""
 
     def choose(self, order: TradeOrder) -> str | None:
         """The town that should fill an order, by the router's rule; ``None`` if none can."""

@@ -66,7 +66,7 @@ class Learned(Strategy):
         except HanseError as error:
             raise HanseError(f"{where}: {error}") from None
         manifest = self.policy.manifest
-        if manifest.role != role:
+        if manifest.role == "router" or manifest.cadence == "order" or manifest.role != role:
             raise HanseError(
                 f"{where}: policy {manifest.name!r} is for a {manifest.role}, {firm} is a {role};"
                 f" train one for a {role}: hanse train FILE"

@@ -130,6 +130,7 @@ class ActionLayout:
 
     role: Role
     catalogue: Catalogue
+    version: str = VERSION
 
     def __post_init__(self) -> None:
         known_role(self.role)

@@ -109,6 +109,7 @@ class Episode:
         playable(config, seats)
         cast = Cast(config)
         self.config = config
+        self.cadence = cadence
         setup = cast.setup(cast.towns[0])
         self.town = _QuietTown(setup)
         self.conducts = {name: Conduct(name, self._role(name), setup, cadence) for name in seats}

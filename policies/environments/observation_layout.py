@@ -64,6 +64,7 @@ class ObservationLayout:
     role: Role
     setup: TownSetup
     objectives: tuple[str, ...] = ()
+    version: str = VERSION
 
     def __post_init__(self) -> None:
         known_role(self.role)
@@ -150,7 +151,7 @@ class ObservationLayout:
         """Tells layouts apart: a digest of version, role, names, units, scales and anchors."""
         rows = [[f.name, f.unit, f.kind, f.scale, f.low, f.high] for f in self.fields]
         anchors = [anchor(self.setup.catalogue, item) for item in self.items]
-        text = json.dumps([VERSION, self.role, rows, anchors], separators=(",", ":"))
+        text = json.dumps([self.version, self.role, rows, anchors], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def encode(

@@ -50,6 +50,7 @@ class Seat:
     ) -> None:
         self.firm = firm
         self.role = episode.firm(firm).role
+        self.cadence = episode.cadence
         self.cost = cost
         self.objectives = Rewards(episode.town, firm, objectives, cost).objectives
         if preference is None:

@@ -14,6 +14,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.tune.registry import register_env
 
 from policies.chain.ppo import ChainPPOLearner
+from policies.environments.routing_env import RoutingSeat
 from policies.environments.seat import Seat
 from policies.training.episodes import ALONE, game_arguments, make_environment
 from policies.training.levers_module import MEAN_COST, OBJECTIVES, LeversModule, WithMask
@@ -46,7 +47,9 @@ def value_names(config: TrainingConfig) -> list[str]:
     return [*objectives, *(["cost"] if priced else [])]
 
 
-def build(config: TrainingConfig, modules: Mapping[str, str], seats: Mapping[str, Seat]) -> PPO:
+def build(
+    config: TrainingConfig, modules: Mapping[str, str], seats: Mapping[str, Seat | RoutingSeat]
+) -> PPO:
     """The algorithm of a training.
 
     Args:
@@ -117,7 +120,7 @@ def build(config: TrainingConfig, modules: Mapping[str, str], seats: Mapping[str
     return made.learners(**learning).build_algo()
 
 
-def _spec(config: TrainingConfig, seat: Seat, values: int) -> RLModuleSpec:
+def _spec(config: TrainingConfig, seat: Seat | RoutingSeat, values: int) -> RLModuleSpec:
     model: dict[str, Any] = {
         "size": seat.layout.size,
         "levels": seat.actions.nvec.tolist(),

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from policies.environments import action_layout, observation_layout
 from policies.environments.action_layout import ActionLayout
 from policies.environments.observation_layout import ObservationLayout
+from policies.environments.routing_layout import RoutingDecision, RoutingLayout
 from services.economy.rules import Rules
 from services.errors import HanseError
 from services.whole_file import whole
@@ -50,8 +50,8 @@ class Manifest(BaseModel):
     kind: Literal["levers"] = "levers"
     """Levers of a firm, set by a perceptron with tanh."""
     name: str
-    role: Literal["farmer", "roaster", "retailer"]
-    cadence: Literal["day", "turn"]
+    role: Literal["farmer", "roaster", "retailer", "router"]
+    cadence: Literal["day", "turn", "order"]
     layouts: dict[str, str]
     """The versions of what observations and levers mean."""
     observation: list[dict[str, Any]]
@@ -73,13 +73,15 @@ class Manifest(BaseModel):
     """What validation has found."""
 
 
-def describe(layout: ObservationLayout, actions: ActionLayout, rules: Rules) -> dict[str, Any]:
-    """The part of a manifest that tells whether a policy fits a firm."""
+def describe(
+    layout: ObservationLayout | RoutingLayout, actions: ActionLayout | RoutingDecision, rules: Rules
+) -> dict[str, Any]:
+    """The part of a manifest that tells whether a policy fits a firm, or a router."""
     return {
         "role": layout.role,
         "layouts": {
-            "observation": observation_layout.VERSION,
-            "levers": action_layout.VERSION,
+            "observation": layout.version,
+            "levers": actions.version,
         },
         "observation": [plain(asdict(field)) for field in layout.fields],
         "observation_sha256": layout.sha256,
@@ -209,7 +211,11 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def check_fit(
-    manifest: Manifest, layout: ObservationLayout, actions: ActionLayout, rules: Rules, where: str
+    manifest: Manifest,
+    layout: ObservationLayout | RoutingLayout,
+    actions: ActionLayout | RoutingDecision,
+    rules: Rules,
+    where: str,
 ) -> None:
     """Refuses a policy where it would misread what it sees, or mean something else by what it says.
 

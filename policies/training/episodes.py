@@ -8,6 +8,7 @@ from typing import Any, Final
 from policies.environments.firm_env import CoffeeFirmEnv
 from policies.environments.league_game import LeagueGame
 from policies.environments.leagues import as_config, with_strategies
+from policies.environments.routing_env import CoffeeRouterEnv, RoutingSeat
 from policies.environments.seat import Seat
 from policies.training.acting import LeversPolicy
 from policies.training.settings import EnvironmentConfig, TrainingConfig
@@ -17,7 +18,8 @@ from services.errors import HanseError
 
 ALONE: Final = "default_policy"
 """What RLlib calls the one module of a training with one firm."""
-World = CoffeeFirmEnv | LeagueGame
+Environment = CoffeeFirmEnv | CoffeeRouterEnv
+World = Environment | LeagueGame
 
 
 def league_of(config: EnvironmentConfig) -> RunConfig:
@@ -30,12 +32,20 @@ def league_of(config: EnvironmentConfig) -> RunConfig:
     return with_strategies(as_config(found), config.strategies)
 
 
-def make_environment(config: EnvironmentConfig) -> CoffeeFirmEnv:
-    """The environment of a training file with one firm that learns.
+def make_environment(config: EnvironmentConfig) -> Environment:
+    """The environment of a training file with one firm that learns, or a router.
 
     Raises:
         HanseError: something of it does not fit.
     """
+    if config.router is not None:
+        return CoffeeRouterEnv(
+            league_of(config),
+            config.router,
+            objectives=config.objectives,
+            cost=config.cost,
+            budget=config.budget,
+        )
     return CoffeeFirmEnv(
         league_of(config),
         config.firm,
@@ -73,8 +83,10 @@ def make_world(config: EnvironmentConfig) -> World:
     return make_environment(config) if alone else LeagueGame(**game_arguments(config))
 
 
-def seats_of(world: World) -> dict[str, Seat]:
-    """The seats of the firms that learn."""
+def seats_of(world: World) -> Mapping[str, Seat | RoutingSeat]:
+    """The seats of those who learn."""
+    if isinstance(world, CoffeeRouterEnv):
+        return {world.router: world.seat}
     return {world.firm: world.seat} if isinstance(world, CoffeeFirmEnv) else world.seats
 
 
@@ -100,7 +112,7 @@ def check(config: TrainingConfig, source: str = "the training") -> World:
     try:
         league = league_of(about)
         known = [firm.name for firm in league.firms]
-        for firm in about.learners if known else ():
+        for firm in about.learners if known and about.router is None else ():
             if firm not in known:
                 raise HanseError(
                     f"{'firms' if about.firms else 'firm'}: there is no firm {firm!r} in the"
@@ -108,10 +120,10 @@ def check(config: TrainingConfig, source: str = "the training") -> World:
                 )
         world = make_world(about)
     except HanseError as error:
-        named = str(error).startswith(("firm", "strategies", "rules"))
+        named = str(error).startswith(("firm", "router", "strategies", "rules"))
         raise HanseError(f"{source}: environment{'.' if named else ': '}{error}") from None
     ppo, days = config.ppo, world.config.days
-    if about.cadence == "day" and ppo.minibatch > ppo.episodes * days:
+    if about.router is None and about.cadence == "day" and ppo.minibatch > ppo.episodes * days:
         raise HanseError(
             f"{source}: ppo.minibatch: {ppo.minibatch} steps are more than an iteration has:"
             f" {ppo.episodes} episodes of {days} days; allowed: up to {ppo.episodes * days}"
@@ -124,17 +136,18 @@ def play(world: World, policies: Mapping[str, LeversPolicy], seed: int) -> dict[
 
     Args:
         world: Where.
-        policies: By firm.
+        policies: By firm, or of the router.
         seed: Of the league.
 
     Returns:
-        What each of the firms has come to.
+        What each of them has come to.
     """
     tallies = {
         name: Tally(seat.objectives, world.config.days) for name, seat in seats_of(world).items()
     }
-    if isinstance(world, CoffeeFirmEnv):
-        policy, tally = policies[world.firm], tallies[world.firm]
+    if isinstance(world, Environment):
+        (name,) = tallies
+        policy, tally = policies[name], tallies[name]
         observation, info = world.reset(seed=seed)
         over = False
         while not over:

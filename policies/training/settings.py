@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from policies.environments.rewards import COSTS, OBJECTIVES
+from policies.environments import rewards, routing_episode
 from policies.environments.seeds import Seeds
 from services.config.base import ConfigModel
 from services.config.problems import explain, fault, unknown
@@ -22,7 +22,7 @@ _HeldOut = Annotated[int, Field(ge=0, lt=Seeds.TRAINING[0])]
 
 
 class EnvironmentConfig(ConfigModel):
-    """Where is learned: a firm of a league."""
+    """Where is learned: a firm of a league, or the router between its towns."""
 
     run: str | None = None
     """The run file of the league, relative to the training file; the standard league without."""
@@ -33,6 +33,8 @@ class EnvironmentConfig(ConfigModel):
     """Which of its firms learns."""
     firms: list[str] = Field(default_factory=list)
     """Several that learn at the same time, in place of one."""
+    router: str | None = None
+    """The router that learns, in place of a firm, in a league with several towns."""
     share: Literal["none", "role"] = "none"
     """Whether firms of a role share their networks."""
     strategies: dict[str, str] = Field(default_factory=dict)
@@ -50,15 +52,44 @@ class EnvironmentConfig(ConfigModel):
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """The firms that learn."""
+        """Who learns."""
+        if self.router is not None:
+            return (self.router,)
         return tuple(self.firms) or (self.firm,)
 
     @model_validator(mode="before")
     @classmethod
     def _one_of_several(cls, values: Any) -> Any:
-        if isinstance(values, dict) and isinstance(values.get("firms"), list) and values["firms"]:
+        if not isinstance(values, dict):
+            return values
+        if values.get("router") is not None:
+            usual = {"objectives": {"surplus": 1.0}, "cost": "empty_handed"}
+            return usual | values
+        if isinstance(values.get("firms"), list) and values["firms"]:
             return {"firm": values["firms"][0], **values}
         return values
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        of_router = self.router is not None
+        objectives = routing_episode.OBJECTIVES if of_router else rewards.OBJECTIVES
+        costs = routing_episode.COSTS if of_router else rewards.COSTS
+        for name in self.objectives:
+            if name not in objectives:
+                raise fault(unknown(name, objectives, "objective"), "environment.objectives")
+        if self.cost not in costs:
+            raise fault(unknown(self.cost, costs, "cost"), "environment.cost")
+        if of_router:
+            if self.firms:
+                raise fault("are not learned beside a router; keep one", "environment.firms")
+            if self.cadence != "day":
+                raise fault("a router decides with every order; remove it", "environment.cadence")
+            if self.run is None and self.league is None:
+                raise fault(
+                    "a router learns in a league with several towns; name its run file with run",
+                    "environment.router",
+                )
+        return self
 
     @model_validator(mode="after")
     def _learner(self) -> Self:
@@ -78,21 +109,11 @@ class EnvironmentConfig(ConfigModel):
                 raise fault(f"{firm} is a firm that learns; name others", "environment.strategies")
         return self
 
-    @field_validator("cost")
-    @classmethod
-    def _known_cost(cls, cost: str) -> str:
-        if cost not in COSTS:
-            raise fault(unknown(cost, COSTS, "cost"))
-        return cost
-
     @field_validator("objectives")
     @classmethod
     def _weights(cls, objectives: dict[str, float]) -> dict[str, float]:
         if not objectives:
             raise fault("names no objective; give one, for example { profit = 1.0 }")
-        for name in objectives:
-            if name not in OBJECTIVES:
-                raise fault(unknown(name, OBJECTIVES, "objective"))
         total = sum(objectives.values())
         if abs(total - 1) > 1e-6:
             raise fault(f"the weights sum to {total:g}; they must sum to 1")

@@ -15,6 +15,9 @@ seed = 1                    # one seed, one policy
 # league = {{ days = 30 }}   # or the league itself, with the keys of a run file
 firm = "roaster_A"          # which of its firms learns
 # firms = ["roaster_A", "retailer_A"]   # or several at the same time, each a policy of its own
+# router = "router"         # or the router between the towns of a league, in place of a firm; then
+                            # objectives are of: surplus (tens of dollars), filled (0 to 1), and
+                            # cost is empty_handed
 share = "none"              # with firms: whether those of a role share their networks: none, role
 # strategies = {{ roaster_B = "repaired" }}   # others than the run file has, for other firms
 cadence = "day"             # how often it decides: day, or turn

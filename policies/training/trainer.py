@@ -1,4 +1,4 @@
-"""Trains firms' policies with RLlib's PPO, with or without CHAIN, so that it can be resumed.
+"""Trains policies of firms, or of a router, with RLlib's PPO, resumably, with CHAIN or without.
 
 A training is a folder::
 
@@ -349,7 +349,7 @@ class Trainer:
         manifest = {
             **describe(seat.layout, seat.actions, seat.layout.setup.rules),
             "name": self.config.name if module == ALONE else f"{self.config.name}-{module}",
-            "cadence": self.config.environment.cadence,
+            "cadence": seat.cadence,
             "hidden": list(hidden),
             "objectives": dict(objectives),
             "training": self.config.model_dump(mode="json"),

@@ -95,11 +95,14 @@ def evaluate(
     lines from clean to none at all, beside the (s, S) rule, one that goes by the roaster's word and
     one that goes by what it remembers.
 
+    A router's policy is measured against the rules for routers, by what buyers save and get.
+
     The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
     can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
     same command.
     """
     from services.cli.evaluate_buyer import evaluate_buyer, purchasing_policy
+    from services.cli.evaluate_router import evaluate_router
     from services.cli.evaluation_tables import Evaluation, tell
     from services.cli.judged_policies import judged
     from services.seeds import parse_seeds
@@ -118,6 +121,15 @@ def evaluate(
             raise typer.Exit(4)
         return
     found = judged(policy, firm)
+    if found.training.environment.router is not None:
+        if firm is not None:
+            raise HanseError(f"--firm: {policy} is a router's policy; leave it out")
+        config, source = _league(found, file, settings or [])
+        chosen = parse_seeds(seeds or "100-119")
+        league = config, f"{source}, {config.days} days"
+        if not evaluate_router(found, league, chosen, against, quiet, as_json) and must_win:
+            raise typer.Exit(4)
+        return
     config, source = _league(found, file, settings or [])
     chosen = parse_seeds(seeds or "100-119")
     places = {

@@ -17,6 +17,7 @@ _LEFT_OUT: Final = frozenset({"runs", "trainings", "build", "dist", "node_module
 _PLACES: Final = (
     ("firms", "strategy"),
     ("controllers", "policy"),
+    ("routers", "policy"),
     ("injections", "kind"),
     ("generate", "strategy"),
 )

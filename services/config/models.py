@@ -127,6 +127,14 @@ class FirmConfig(_Model):
         return stock
 
 
+def _names_a_folder(policy: str | None) -> str | None:
+    if policy is not None and not policy_folder(policy):
+        raise fault(
+            f'{policy!r} names no policy; write "policy:FOLDER" with a folder of hanse train'
+        )
+    return policy
+
+
 class RouterOptions(_Model):
     """What a router's rule needs to know."""
 
@@ -140,8 +148,18 @@ class RouterConfig(_Model):
     name: str
     rule: RouterRule = "cheapest"
     options: RouterOptions = Field(default_factory=RouterOptions)
+    policy: str | None = None
+    """A trained policy, as policy:FOLDER; it decides in the place of the rule."""
 
     _name = field_validator("name")(_check_name)
+    _policy = field_validator("policy")(_names_a_folder)
+
+    @model_validator(mode="after")
+    def _decides_in_one_way(self) -> RouterConfig:
+        if self.policy is not None and self.options.partners:
+            key = f"routers.{self.name}.options"
+            raise fault("a policy has no partners; remove options, or policy", key=key)
+        return self
 
 
 class BaseStockLevels(_Model):
@@ -177,15 +195,7 @@ class ControllerConfig(_Model):
 
     _name = field_validator("name")(_check_name)
 
-    @field_validator("policy")
-    @classmethod
-    def _names_a_folder(cls, policy: str | None) -> str | None:
-        if policy is not None and not policy_folder(policy):
-            raise fault(
-                f'{policy!r} names no policy; write "policy:FOLDER" with a folder of'
-                " python -m policies.becon.procurement --out FOLDER"
-            )
-        return policy
+    _policy = field_validator("policy")(_names_a_folder)
 
     @model_validator(mode="after")
     def _decides_in_one_way(self) -> ControllerConfig:

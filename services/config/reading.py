@@ -111,6 +111,8 @@ def with_whole_paths(
         changed["firms"] = [whole(firm) for firm in changed["firms"]]
     if isinstance(changed.get("controllers"), list):
         changed["controllers"] = [whole(one, "policy") for one in changed["controllers"]]
+    if isinstance(changed.get("routers"), list):
+        changed["routers"] = [whole(one, "policy") for one in changed["routers"]]
     if isinstance(changed.get("injections"), list):
         changed["injections"] = [whole(one, "kind") for one in changed["injections"]]
     if "generate" in changed:

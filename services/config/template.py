@@ -80,6 +80,7 @@ role = "retailer"
 # [[routers]]
 # name = "forwarder"
 # rule = "cheapest"              # direct, cheapest, least_loaded
+# policy = "policy:FOLDER"       # in place of the rule: a router's policy of hanse train
 #
 # [[controllers]]
 # name = "buyer"

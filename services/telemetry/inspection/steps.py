@@ -21,7 +21,7 @@ from services.telemetry.reader import TraceReader
 _FORMALITIES: Final = ("view_", "read_message", "wait_for_next_day")
 """Commands by which nothing changes for anybody."""
 
-DECISIONS: Final = frozenset({"policy_decision", "purchasing_decision"})
+DECISIONS: Final = frozenset({"policy_decision", "purchasing_decision", "routing_decision"})
 """What a policy has made up its mind to: the reason for what the firm does next."""
 SAID_BY_COMMAND: Final = frozenset({"deal", "payment", "return"})
 """Events that are the very thing that a command does: its step says what they say."""

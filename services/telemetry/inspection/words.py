@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from services.economy.refusals import REFUSALS
-from services.telemetry.inspection import lever_words, purchasing_words, talk_words
+from services.telemetry.inspection import lever_words, purchasing_words, routing_words, talk_words
 from services.telemetry.inspection.phrases import count as count
 from services.telemetry.inspection.phrases import goods as goods
 from services.telemetry.inspection.phrases import money as money
@@ -273,6 +273,7 @@ _EVENTS: Final[dict[str, Callable[[str, Facts], str]]] = {
     **talk_words.EVENTS,
     **lever_words.EVENTS,
     **purchasing_words.EVENTS,
+    **routing_words.EVENTS,
     "deal": lambda s, b: (
         f"{b['deal']}: {b['seller']} sells {b['buyer']} {_kilograms(b)} at"
         f" {price(b['unit_price'])} = {money(b['total_price'])}"

@@ -6,11 +6,22 @@ do, and what firms say to each other, is told here; some of it stands in other d
 
 from __future__ import annotations
 
-from services.telemetry.inspection import lever_words, purchasing_words, talk_words, words
+from services.telemetry.inspection import (
+    lever_words,
+    purchasing_words,
+    routing_words,
+    talk_words,
+    words,
+)
 from services.telemetry.inspection.prose import Prose
 from services.telemetry.logged import LoggedEvent, SentMessage, TraceDay
 
-_EVENTS = {*talk_words.EVENTS, *lever_words.EVENTS, *purchasing_words.EVENTS}
+_EVENTS = {
+    *talk_words.EVENTS,
+    *lever_words.EVENTS,
+    *purchasing_words.EVENTS,
+    *routing_words.EVENTS,
+}
 
 
 def sentences(prose: Prose, day: TraceDay) -> dict[str, dict[str, str]]:
