@@ -96,7 +96,7 @@ def test_what_a_user_has_to_change_is_marked(name: str) -> None:
 def _knobs(commands: list[str]) -> set[str]:
     """The environment and the options of a `ray start`, but for the size of the object store."""
     [start] = [line for line in commands if " start " in line]
-    found = {word for word in start.split() if re.match(r"RAY_\w+=|--", word)}
+    found = {word for word in start.split() if re.match(r"[A-Z]\w+=|--", word)}
     sized = {word for word in found if word.startswith("--object-store-memory=")}
     assert len(sized) == 1
     return found - sized
