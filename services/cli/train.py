@@ -41,6 +41,9 @@ EXAMPLE = """Examples:
   hanse train policies/training/market.toml
       a roaster and the shops that it sells to learn together
 
+  hanse train policies/training/router.toml
+      which town a router asks for what is ordered abroad
+
   hanse run --set firms.roaster_A.strategy=policy:trainings/first/policy
       the policy in a league
 
