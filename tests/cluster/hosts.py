@@ -36,6 +36,7 @@ NEEDED = {
     "ip": "iproute2",
     "ss": "iproute2",
     "ethtool": "ethtool",
+    "openssl": "openssl",
     "unshare": "util-linux",
     "setpriv": "util-linux",
 }
