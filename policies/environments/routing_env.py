@@ -58,8 +58,9 @@ class CoffeeRouterEnv(gymnasium.Env[Vector, Any]):
 
     A step is an order that some town may fill, by the towns' last quotes; the action is the rank
     by price of the town that is asked
-    (:class:`~policies.environments.routing_layout.RoutingDecision`). Rewards come with the answers: a step is paid for every order answered since the one before. An
-    episode ends (``terminated``) with the run.
+    (:class:`~policies.environments.routing_layout.RoutingDecision`). Rewards come with the answers:
+    a step is paid for every order answered since the one before. An episode ends (``terminated``)
+    with the run.
 
     ``info`` holds ``vector_reward``, ``cost``, ``preference``, ``budget``, ``action_mask``,
     ``day``, ``seed``, ``net_income`` (dollars, of all firms in all towns), ``bankrupt`` (never) and
