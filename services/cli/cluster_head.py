@@ -17,7 +17,6 @@ import json
 import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from services.cli.console import note
+from services.cluster.handshake import check_head
 from services.cluster.run_name import checked
 from services.errors import HanseError
 
@@ -148,7 +148,7 @@ def join(project: Path | None = None) -> Any:
     address = os.environ["RAY_ADDRESS"]
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=3).close()
+        check_head(host, int(port), os.environ)
     except OSError as error:
         raise HanseError(
             f"the cluster is not up: nothing answers at {address} ({error}); start it with: hanse"

@@ -17,6 +17,11 @@ _ON: Final = ("1", "true")
 _PATH: Final = re.compile(r"(~|\$HOME|\$\{HOME\})?/([A-Za-z0-9_./-]|\$HOSTNAME|\$\{HOSTNAME\})+")
 
 
+def is_on(value: str) -> bool:
+    """Whether a value of RAY_USE_TLS switches it on for Ray."""
+    return value.lower() in _ON
+
+
 class Tls(NamedTuple):
     """The files that a host shows and checks others by; paths as the cluster file writes them."""
 
@@ -66,7 +71,7 @@ def tls_of(starts: Mapping[str, Sequence[RayStart]], path: object) -> Tls | None
 
 
 def _of_start(start: RayStart, where: str) -> Tls | None:
-    if start.variables.get(SWITCH, "").lower() not in _ON:
+    if not is_on(start.variables.get(SWITCH, "")):
         return None
     for name in _FILES:
         value = start.variables.get(name, "")
