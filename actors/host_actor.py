@@ -28,6 +28,9 @@ from services.telemetry.logs import RunLog, Where
 
 CONTROL: Final = "control"
 """The concurrency group of what is answered while a round runs."""
+LARGE: Final = 100_000
+"""Bytes of mail for one host from which on they go there directly, and not through the league.
+Ray itself returns less than that with the answer to a call."""
 _NICEST: Final = 19
 """The niceness of a process that carries nothing but monitors; Ray's own workers have 15."""
 
@@ -46,7 +49,6 @@ class HostActor:
         cast: str,
         names: list[str],
         layout: dict[str, str],
-        peers: list[str],
         folder: str,
         trace_key: str | None,
         run_id: str,
@@ -78,43 +80,50 @@ class HostActor:
         gc.set_threshold(100_000, 20, 100)
         if set(names) <= set(players.monitors):
             _give_way()
-        self.peers = peers
+        self._kept: dict[str, bytes] = {}
         if log_folder is not None:
             where = Where(run_id, self.host.whereabouts, self.host.trace_of)
             self._log = RunLog(log_folder, where)
         self._open = threading.Event()
         self._open.set()
 
-    def start(self) -> Any:
+    def start(self) -> Report:
         """Starts the agents of a new run."""
         return self._told(self.host.start(), time.perf_counter())
 
     def work(
-        self, minute: int, round_: int, quiet: bool, alone_until: int, *batches: bytes | None
-    ) -> Any:
+        self, minute: int, round_: int, quiet: bool, alone_until: int, *batches: bytes
+    ) -> Report:
         """One round, with the batches of mail that other hosts have sent."""
         self._open.wait()
         began = time.perf_counter()
-        inbound = [m for batch in batches if batch is not None for m in unpack(batch)]
+        inbound = [m for batch in batches for m in unpack(batch)]
         return self._told(self.host.work(minute, round_, inbound, quiet, alone_until), began)
 
-    def observe(self, minute: int, tick: int, batches: list[bytes], orders: Sequence[str]) -> Any:
+    def observe(
+        self, minute: int, tick: int, batches: list[bytes], orders: Sequence[str]
+    ) -> Report:
         """Shows the monitors that live here a tick, in batches as the hosts have packed them."""
         self._open.wait()
         began = time.perf_counter()
         rows = [row for batch in batches for row in unpack_rows(batch)]
         return self._told(self.host.observe(minute, tick, rows, orders), began)
 
-    def _told(self, report: Report, began: float) -> Any:
-        """The report with its mail packed; in separate values when peers fetch it by reference."""
-        mail = {host: pack(messages) for host, messages in report.outbound.items()}
+    def _told(self, report: Report, began: float) -> Report:
+        """The report with its mail packed; ``None`` stands for what :meth:`mail` hands over."""
+        packed = {host: pack(messages) for host, messages in report.outbound.items()}
+        self._kept = {host: batch for host, batch in packed.items() if len(batch) >= LARGE}
+        outbound: dict[str, Any] = packed | dict.fromkeys(self._kept)
         if report.watched:
             report = report._replace(watched=pack_rows(report.watched))  # type: ignore[arg-type]
-        seconds = time.perf_counter() - began
-        if not self.peers:
-            return report._replace(outbound=mail, seconds=seconds)  # type: ignore[arg-type]
-        head = report._replace(outbound=dict.fromkeys(mail), seconds=seconds)  # type: ignore[arg-type]
-        return head, *(mail.get(peer) for peer in self.peers)
+        return report._replace(outbound=outbound, seconds=time.perf_counter() - began)
+
+    def mail(self, *hosts: str) -> tuple[bytes | None, ...]:
+        """``None``, and the large batches of the last round for the named hosts.
+
+        They are values of their own, so that a reference to each can be handed on.
+        """
+        return None, *(self._kept.pop(host) for host in hosts)
 
     def play_apart(self, minute: int, until: int) -> DayApart:
         """A day without the other hosts; what is kept back comes packed."""

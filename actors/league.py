@@ -83,7 +83,7 @@ class League:
         self.hosts: Hosts = (
             InlineHosts(cast, self.layout, key)
             if placement == "inline"
-            else _ray_hosts(cast, self.layout, placement, store.manifest.id, key, log_folder)
+            else _ray_hosts(cast, self.layout, store.manifest.id, key, log_folder)
         )
         names = sorted(set(self.layout.values()))
         self._broken_off = False

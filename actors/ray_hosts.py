@@ -1,8 +1,8 @@
 """The hosts of a league as Ray actors.
 
 A round is one call for each host that has something to do. Mail travels as msgpack batches, one
-for each pair of hosts and round: with a host for each agent the batches are small and pass through
-the league; packed hosts hand them to each other as object references.
+for each pair of hosts and round. Small batches pass through the league with the calls and their
+answers; large ones go from host to host, and the league hands on a reference.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ class RayHosts:
         self,
         cast: Cast,
         layout: dict[str, str],
-        placement: str,
         run: str,
         trace_key: str | None = "",
         log_folder: str | None = None,
@@ -62,7 +61,6 @@ class RayHosts:
         self._trace_key = trace_key
         self._layout = layout
         self._names = sorted(set(layout.values()))
-        self._by_reference = placement == "packed" and len(self._names) > 1
         self._namespace = f"hanse-{run}"
         self._started_ray = start_ray()
         self._config = cast.config.dump()
@@ -227,7 +225,6 @@ class RayHosts:
     def _make(self, name: str) -> Any:
         remote = ray.remote(concurrency_groups={CONTROL: 2})(HostActor)
         cast = f"{type(self._cast).__module__}:{type(self._cast).__qualname__}"
-        peers = self._names if self._by_reference else []
         # A name is free again only a moment after its actor has died, so a replacement gets a
         # name of its own.
         actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
@@ -247,7 +244,6 @@ class RayHosts:
             cast,
             self._agents_of(name),
             self._layout,
-            peers,
             str(Path.cwd()),
             self._trace_key,
             self._run,
@@ -255,19 +251,23 @@ class RayHosts:
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:
-        remote = getattr(self._actors[name], method)
-        if self._by_reference:
-            remote = remote.options(num_returns=1 + len(self._names))
-        return remote.remote(*arguments)
+        return getattr(self._actors[name], method).remote(*arguments)
 
     def _reports(self, calls: dict[str, Any]) -> dict[str, Report]:
-        if not self._by_reference:
-            return self._get(calls)
-        heads = self._get({name: refs[0] for name, refs in calls.items()})
-        reports = {}
-        for name, head in heads.items():
-            bodies = dict(zip(self._names, calls[name][1:], strict=True))
-            reports[name] = head._replace(outbound={h: bodies[h] for h in head.outbound})
+        reports: dict[str, Report] = self._get(calls)
+        large = {
+            name: [host for host, batch in report.outbound.items() if batch is None]
+            for name, report in reports.items()
+        }
+        kept = {
+            name: self._actors[name].mail.options(num_returns=1 + len(hosts)).remote(*hosts)
+            for name, hosts in large.items()
+            if hosts
+        }
+        if kept:
+            self._get({name: references[0] for name, references in kept.items()})
+        for name, references in kept.items():
+            reports[name].outbound.update(zip(large[name], references[1:], strict=True))
         return reports
 
     def _get(self, calls: dict[str, Any]) -> dict[str, Any]:
