@@ -66,7 +66,7 @@ def stay(head: Head, folder: Path, *, as_json: bool, quiet: bool, known: int = 0
         note(f"the league goes on; come back to it with: {back}")
         raise typer.Exit(130) from None
     if code != 0:
-        why = f"{name}: {why_stopped(head, name, code)}"
+        why = f"{name}: {'; '.join([why_stopped(head, name, code), *_full_disks(head)])}"
         if code > 0 and not head.has_days(name):
             head.forget(name)
             raise HanseError(why)
@@ -88,6 +88,13 @@ def why_stopped(head: Head, name: str, code: int) -> str:
     lines = plain(head.log(name)).strip().splitlines()
     last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
     return f"stopped on the cluster: {last}"
+
+
+def _full_disks(head: Head) -> list[str]:
+    """A disk that is full stops a run in many ways, few of which name it."""
+    from services.cluster.asking import full_disks
+
+    return full_disks(head.cluster, head.ssh)
 
 
 def bring(head: Head, folder: Path) -> str:

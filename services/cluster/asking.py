@@ -86,6 +86,13 @@ def faults(
     return facts, found
 
 
+def full_disks(cluster: ClusterFile, ssh: Ssh) -> list[str]:
+    """Full disks, each in a line with its host and the remedy; silent hosts are let be."""
+    facts, _ = ask_all(ssh, cluster.hosts)
+    found = checks.findings(facts, cluster.head, version("ray"))
+    return [str(one) for one in found if one.aspect == "disk"]
+
+
 def check(cluster: ClusterFile, ssh: Ssh) -> dict[str, Facts]:
     """What each host has, if all is as a cluster needs it.
 

@@ -39,12 +39,19 @@ def facts() -> dict[str, object]:
         "packages": packages,
         "rsync": shutil.which("rsync") is not None,
         "resolves": resolves,
-        "disk": {
-            place: shutil.disk_usage(place).free for place in (os.path.expanduser("~"), "/tmp")
-        },
+        "disk": disks(os.path.expanduser("~"), "/tmp", os.path.expanduser("~/.hanse")),
         "clock": time.time(),
         "processes": processes(),
     }
+
+
+def disks(*places: str) -> dict[str, int]:
+    """Free bytes by place; of places on one disk the first alone."""
+    free: dict[int, tuple[str, int]] = {}
+    for place in places:
+        with suppress(OSError):  # it does not exist yet
+            free.setdefault(os.stat(place).st_dev, (place, shutil.disk_usage(place).free))
+    return dict(free.values())
 
 
 def processes() -> list[str]:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from services.cluster import asking
 from services.cluster.checks import ASPECTS, CLOCK_SECONDS, Facts, findings
+from services.cluster.on_head import Head
 
 PACKAGES = {"ray": "2.60.0", "numpy": "2.4.6"}
 
@@ -54,3 +56,12 @@ def test_a_slow_answer_is_not_taken_for_a_wrong_clock() -> None:
     assert slow.clock == 0.0
     quick = Facts.parse(answer, asked=1300.0, answered=1301.0)
     assert quick.clock == pytest.approx(-300.5)
+
+
+def test_of_a_full_disk_is_told_whatever_the_other_hosts_say(
+    monkeypatch: pytest.MonkeyPatch, head: Head
+) -> None:
+    told = {"h1": facts(python="3.12"), "h2": facts(disk={"/tmp": 10**6})}
+    monkeypatch.setattr(asking, "ask_all", lambda ssh, hosts: (told, ["h3: does not answer"]))
+    [line] = asking.full_disks(head.cluster, head.ssh)
+    assert line == "h2: its disk is full: 1 MB free in /tmp, needs 300; free some there"

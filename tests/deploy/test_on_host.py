@@ -1,10 +1,12 @@
-"""What `hanse cluster down` ends on a host: Ray and leagues, and nothing that merely names them."""
+"""What a host says of itself, and what `hanse cluster down` ends there: Ray, leagues, no others."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from services.cluster.on_host import is_ours
+from services.cluster.on_host import disks, is_ours
 
 RAY = "/venv/lib/python3.11/site-packages/ray"
 
@@ -49,3 +51,10 @@ def test_what_merely_names_them_lives_on(line: str) -> None:
 
 def test_a_process_without_a_command_line_lives_on() -> None:
     assert not is_ours([""])
+
+
+def test_places_on_one_disk_are_named_once_and_those_that_are_none_never(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    found = disks(str(tmp_path), str(tmp_path / "below"), str(tmp_path / "none"), "/proc")
+    assert list(found) == [str(tmp_path), "/proc"]
+    assert found[str(tmp_path)] > 0
