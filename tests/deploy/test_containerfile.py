@@ -114,6 +114,11 @@ def test_it_runs_as_a_user_without_rights() -> None:
     assert not {one.word for one in after} & {"RUN", "COPY", "ADD"}
 
 
+def test_its_home_can_be_written_on_a_read_only_image_and_by_any_user() -> None:
+    [environment] = [one.rest.split() for one in LAST_STAGE if one.word == "ENV"]
+    assert "HOME=/tmp" in environment
+
+
 def test_it_holds_no_token() -> None:
     assert not [one for one in FILE if re.search("TOKEN|SECRET|PASSWORD", one.rest)]
 
