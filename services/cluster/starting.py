@@ -14,7 +14,7 @@ from typing import Any, Final
 from services.cluster.asking import check, faults
 from services.cluster.certificates import certify
 from services.cluster.cluster_file import ClusterFile
-from services.cluster.on_head import Head
+from services.cluster.on_head import PROGRAM, Head
 from services.cluster.ssh import Ssh, printable
 from services.cluster.stopping import stop
 from services.errors import HanseError
@@ -23,6 +23,9 @@ RAY_UP_SECONDS: Final = 300.0
 JOIN_SECONDS: Final = 120.0
 """The head starts the other hosts itself, some 20 seconds after it is up."""
 _MONITOR_LOG: Final = "/tmp/ray/session_latest/logs/monitor.out"
+
+_KEEPS: Final = f"{PROGRAM} keep"
+"""Part of the command line of a run that is under way."""
 
 
 def start(cluster: ClusterFile, ssh: Ssh, tell: Callable[[str], None]) -> dict[str, Any]:
@@ -48,10 +51,11 @@ def start(cluster: ClusterFile, ssh: Ssh, tell: Callable[[str], None]) -> dict[s
         if nodes is not None and not missing(cluster, nodes):
             tell("it is up already")
             return nodes
-        if nodes is not None and any(run["state"] == "running" for run in nodes["runs"]):
+        # A head that lets nobody in, as it was started with another TLS, names no runs.
+        if any(_KEEPS in process for process in facts[cluster.head].processes):
             raise HanseError(
-                f"{cluster.path}: a run is under way on a cluster of which a host is missing, and a"
-                f" new start would end it; wait for it, or: hanse cluster down {cluster.path}"
+                f"{cluster.path}: a run is under way on this cluster, and a new start would end it;"
+                f" wait for it, or: hanse cluster down {cluster.path}"
             )
     if cluster.make_token():
         tell(f"made the token {cluster.token}: whoever has it may use the cluster")

@@ -1,4 +1,4 @@
-"""What `hanse cluster up` says of a host that has not joined."""
+"""What `hanse cluster up` refuses, and what it says of a host that has not joined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from services.cluster import Ssh, starting
-from services.cluster.on_head import Head
+from services.cluster.checks import Facts
+from services.cluster.on_head import PROGRAM, Head
 from services.errors import HanseError
 
 HEAD_ALONE = {"nodes": [{"host": "h1", "address": "h1", "carries": []}], "runs": []}
@@ -19,6 +20,22 @@ def _h2_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Head, "ask", lambda *_, **__: HEAD_ALONE)
     said = subprocess.CompletedProcess([], 0, "starting\n\x1b[31mError: no way\n", "")
     monkeypatch.setattr(Ssh, "run", lambda *_, **__: said)
+
+
+def test_a_run_that_is_under_way_is_not_ended_by_a_new_start(
+    head: Head, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = ["1 /ray/gcs_server", f"2 /venv/bin/python -m {PROGRAM} keep coffee-seed0-001"]
+    facts = Facts("h1", "3.11", {}, True, True, {}, 0.0, running)
+    monkeypatch.setattr(starting, "check", lambda *_: {"h1": facts, "h2": facts})
+    monkeypatch.setattr(Head, "send_code", lambda _: None)
+
+    def locked_out(*_: Any, **__: Any) -> None:
+        raise HanseError("h1: what runs at h1:6379 lets nobody in without TLS")
+
+    monkeypatch.setattr(Head, "ask", locked_out)
+    with pytest.raises(HanseError, match="a run is under way on this cluster"):
+        starting.start(head.cluster, head.ssh, lambda line: None)
 
 
 def joined(head: Head, monkeypatch: pytest.MonkeyPatch, found: list[str]) -> str:
