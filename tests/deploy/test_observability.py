@@ -142,7 +142,7 @@ def test_the_collector_takes_what_hanse_sends() -> None:
 
 
 def test_jaeger_takes_what_the_collector_sends() -> None:
-    to = urlsplit(COLLECTOR["exporters"]["otlphttp/jaeger"]["endpoint"])
+    to = urlsplit(COLLECTOR["exporters"]["otlp_http/jaeger"]["endpoint"])
     assert to.hostname in COMPOSE.services
     receiver = JAEGER["receivers"]["otlp"]["protocols"]["http"]["endpoint"]
     assert receiver == f"0.0.0.0:{to.port}"
