@@ -148,15 +148,19 @@ class Exporting:
 
         return Run(self._folder)
 
-    def submit(self, day: int) -> None:
+    def submit(self, day: int, hosts_remade: int = 0) -> None:
         """A day is written: its spans are derived and sent in the background.
 
         The latest one is held back, because the end of the run may add to it.
+
+        Args:
+            day: The day.
+            hosts_remade: Hosts that were lost and made anew, since the start of the run.
         """
         self._release()
         self._held = day
         if self._metrics.wanted:
-            self._measuring.submit(self._measure, day)
+            self._measuring.submit(self._measure, day, hosts_remade)
 
     def close(self) -> dict[str, Counts]:
         """Waits for what is under way; what became of all spans, by whom they were for.
@@ -189,7 +193,7 @@ class Exporting:
             run = self._run
             self._pipeline.submit(lambda: derive(TraceReader(run), day))
 
-    def _measure(self, day: int) -> None:
+    def _measure(self, day: int, hosts_remade: int) -> None:
         from services.telemetry.day_metrics import DayMetrics
         from services.telemetry.timings import Timings
 
@@ -203,6 +207,7 @@ class Exporting:
                     run.rows("events", days=days),
                     run.rows("metrics", days=days),
                     [Timings.unpack(row[2]) for row in run.rows("timings", days=days)],
+                    hosts_remade=hosts_remade,
                     spans_exported={name: c.exported for name, c in counts.items()},
                     spans_dropped={name: c.failed + c.dropped for name, c in counts.items()},
                 )

@@ -28,7 +28,7 @@ _OTHER = "other"
 
 @dataclass(frozen=True)
 class DayMetrics:
-    """What is measured of one day. Everything but the spans is of this day alone."""
+    """What is measured of one day. Everything but spans and hosts is of this day alone."""
 
     day: int
     messages: Mapping[str, int] = field(default_factory=dict)
@@ -44,6 +44,10 @@ class DayMetrics:
     """Dollars that each firm has in the evening."""
     alerts: Mapping[str, int] = field(default_factory=dict)
     """By the agent that raised them."""
+    measures: Mapping[str, int] = field(default_factory=dict)
+    """Ordered against agents, by kind, such as ``quarantine``."""
+    hosts_remade: int = 0
+    """Since the start of the run: hosts that were lost and made anew."""
     troubles: Mapping[str, int] = field(default_factory=dict)
     """By kind, such as ``agent_error`` or ``turn_missed``."""
     spans_exported: Mapping[str, int] = field(default_factory=dict)
@@ -87,13 +91,16 @@ class DayMetrics:
             if nanos is not None:
                 role = roles.get(recipient) or _role(recipient)
                 seconds.setdefault(role, []).append(nanos / 1e9)
-        agent_, kind_ = _EVENT
+        agent_, kind_, told_ = _EVENT
         kinds: Counter[str] = Counter()
         alerts: Counter[str] = Counter()
+        measures: Counter[str] = Counter()
         for row in events:
             kinds[row[kind_]] += 1
             if row[kind_] == "alert":
                 alerts[row[agent_]] += 1
+            elif row[kind_] == "measure":
+                measures[str(json.loads(row[told_]).get("kind"))] += 1
         return cls(
             day=day,
             messages=number,
@@ -103,6 +110,7 @@ class DayMetrics:
             deals=kinds["deal"],
             cash=cash,
             alerts=alerts,
+            measures=measures,
             troubles={kind: kinds[kind] for kind in sorted(TROUBLES & kinds.keys())},
             **more,
         )
@@ -110,7 +118,7 @@ class DayMetrics:
 
 _MESSAGE_COLUMNS = ("minute", "round", "sender", "number", "recipient", "type", "body")
 _MESSAGE = [list(MESSAGES.columns).index(name) for name in _MESSAGE_COLUMNS]
-_EVENT = [list(EVENTS.columns).index(name) for name in ("agent", "kind")]
+_EVENT = [list(EVENTS.columns).index(name) for name in ("agent", "kind", "body")]
 _FIGURE = [list(METRICS.columns).index(name) for name in ("agent", "body")]
 
 

@@ -189,6 +189,7 @@ class Feed:
     def __init__(self, instruments: Instruments) -> None:
         self._put = instruments
         self._spans: dict[tuple[str, str], int] = {}
+        self._remade = 0
 
     def record(self, day: DayMetrics) -> None:
         """Feeds a day."""
@@ -209,6 +210,10 @@ class Feed:
             put["hanse.cash"](dollars, {"hanse.firm": firm})
         for agent, alerts in _few(day.alerts).items():
             put["hanse.alerts"](alerts, {"hanse.agent": agent})
+        for kind, number in day.measures.items():
+            put["hanse.measures"](number, {"hanse.measure": kind})
+        put["hanse.hosts.remade"](max(day.hosts_remade - self._remade, 0), {})
+        self._remade = day.hosts_remade
         for kind, number in day.troubles.items():
             put["hanse.agent.errors"](number, {"hanse.trouble": kind})
         for name, counts in (
@@ -243,6 +248,8 @@ CATALOGUE: Mapping[str, tuple[str, str, str]] = {
     "hanse.deals": ("counter", "{deal}", "Deals made"),
     "hanse.cash": ("gauge", "{USD}", "Dollars that a firm has in the evening"),
     "hanse.alerts": ("counter", "{alert}", "Alerts raised, by agent"),
+    "hanse.measures": ("counter", "{measure}", "Measures against agents, by kind"),
+    "hanse.hosts.remade": ("counter", "{host}", "Hosts that were lost and made anew"),
     "hanse.agent.errors": ("counter", "{error}", "Agents' mistakes, by kind"),
     "hanse.spans.exported": ("counter", "{span}", "Spans exported, by exporter"),
     "hanse.spans.dropped": ("counter", "{span}", "Spans that failed or were dropped, by exporter"),

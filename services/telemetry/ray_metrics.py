@@ -19,6 +19,7 @@ _TAGS = {
     "hanse.handler.duration": ("role",),
     "hanse.cash": ("firm",),
     "hanse.alerts": ("agent",),
+    "hanse.measures": ("measure",),
     "hanse.agent.errors": ("trouble",),
     "hanse.spans.exported": ("exporter",),
     "hanse.spans.dropped": ("exporter",),

@@ -29,6 +29,8 @@ _DAY = DayMetrics(
     deals=3,
     cash={"roaster_A": 12.5, "roaster_B": -3.0},
     alerts={"monitor": 1},
+    measures={"quarantine": 2},
+    hosts_remade=1,
     troubles={"agent_error": 2},
     spans_exported={"otlp": 100},
     spans_dropped={"otlp": 7},
@@ -72,6 +74,8 @@ def test_a_day_is_fed_to_its_metrics() -> None:
         ("hanse.cash", "roaster_A"): 12.5,
         ("hanse.cash", "roaster_B"): -3.0,
         ("hanse.alerts", "monitor"): 1,
+        ("hanse.measures", "quarantine"): 2,
+        ("hanse.hosts.remade", ""): 1,
         ("hanse.agent.errors", "agent_error"): 2,
         ("hanse.spans.exported", "otlp"): 100,
         ("hanse.spans.dropped", "otlp"): 7,
@@ -113,6 +117,11 @@ def test_the_spans_counts_of_a_day_are_those_since_the_start() -> None:
     assert values["hanse.spans.dropped", "otlp"] == 7
 
 
+def test_hosts_that_were_remade_are_those_since_the_start_of_the_run() -> None:
+    days = [DayMetrics(day=5, hosts_remade=1), DayMetrics(day=6, hosts_remade=3)]
+    assert _values(_DAY, *days)["hanse.hosts.remade", ""] == 3
+
+
 def test_a_thousand_firms_do_not_make_a_thousand_series() -> None:
     values = _values(DayMetrics(day=0, cash={f"firm_{n:04}": 1.0 for n in range(1000)}))
     cash = {firm: value for (name, firm), value in values.items() if name == "hanse.cash"}
@@ -130,6 +139,7 @@ def test_a_days_rows_are_summed_up() -> None:
         (540, 2, "exchange", 1, "roaster_A#1", "deal", "roaster_A", "{}"),
         (540, 2, "exchange", 2, None, "turn_missed", "roaster_A", "{}"),
         (540, 2, "watcher", 1, None, "alert", "", "{}"),
+        (600, 1, "roaster_B", 1, None, "measure", "roaster_B", '{"kind":"throttle"}'),
     ]
     figures = [(0, "roaster_A", '{"role":"roaster","cash":14.5}'), (0, "watcher", "{}")]
     handled = [("exchange", 1, 5, 10, 2000), ("roaster_A", 1, 5, 10, 4000)]
@@ -144,6 +154,7 @@ def test_a_days_rows_are_summed_up() -> None:
             deals=1,
             cash={"roaster_A": 14.5},
             alerts={"watcher": 1},
+            measures={"throttle": 1},
             troubles={"turn_missed": 1},
             spans_dropped={"x": 1},
         )
