@@ -11,6 +11,7 @@ from rich.table import Table
 
 from services.config import INJECTIONS
 from tests.bench import (
+    cluster,
     cycles,
     injections,
     light,
@@ -26,8 +27,8 @@ NAMES = (
     *("reference", "sweep", "default", "turn", "telemetry", "watching", "light", "thousand"),
     "cycles",
 )
-APART = ("injections",)
-"""Benchmarks of what is done rather than of speed: only if they are named."""
+APART = ("injections", "cluster")
+"""Only if they are named: what is done rather than its speed, and what needs root and minutes."""
 
 
 def main() -> int:
@@ -83,6 +84,8 @@ def main() -> int:
             light.bench(table)
         elif name == "injections":
             injections.bench(table, 3 if given.quick else given.seeds, given.firms, given.kinds)
+        elif name == "cluster":
+            cluster.bench(table, given.times, given.quick)
         elif name == "thousand":
             if given.quick:
                 thousand.bench(table, firms=120, days=30, towns=6)
