@@ -37,8 +37,9 @@ WATCHED = {
     "talk": {},
     "injections": [{"kind": "price_rumour", "day": 8}],
     "monitor": {"calibration": "standard"},
+    "containment": {"policy": "quarantine"},
 }
-"""A run with a cascade and an alert."""
+"""A run with a cascade, an alert and measures."""
 TABLES = ("messages", "events", "metrics", "timings")
 RAISING = """
 from actors.strategies import Strategy
