@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,17 @@ def test_no_setup_takes_other_versions_than_the_lock_file(name: str) -> None:
     installs = [line for line in values["setup_commands"] if "pip install" in line]
     assert all("-r ~/hanse/requirements.lock" in i or "--no-deps" in i for i in installs)
     assert len(installs) == 2
+
+
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="needs rsync")
+def test_no_folder_of_hanses_own_is_left_behind(name: str, tmp_path: Path) -> None:
+    excludes = [f"--exclude={pattern}" for pattern in values_of(name)["rsync_exclude"]]
+    for folder in ("services/runs", "runs", ".venv"):
+        (tmp_path / "hanse" / folder).mkdir(parents=True)
+    words = ["rsync", "-a", *excludes, f"{tmp_path}/hanse/", f"{tmp_path}/there"]
+    subprocess.run(words, check=True)
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["services"]
+    assert (tmp_path / "there" / "services" / "runs").is_dir()
 
 
 def test_hanse_cluster_says_what_to_do_with_it(name: str) -> None:
