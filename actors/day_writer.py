@@ -15,6 +15,7 @@ from actors.guard import JournalRow
 from actors.reports import DayRecords, Saved
 from actors.tracing import LeagueSpans
 from services.runs import DayMark, RunStore
+from services.telemetry.logs import append
 
 _MANY = 5_000
 """Messages of a day from which on its memory is worth to be given back at once."""
@@ -99,6 +100,8 @@ class DayWriter:
         saved: Saved = {}
         cash: dict[str, float] = {}
         messages = sum(len(part.messages) for part in records)
+        # First, for whoever has a day whole has its log too.
+        append(self.store.folder, (line for part in records for line in part.log))
         while records:  # each is let go as soon as the store has it
             part = records.pop()
             self.store.append(part.messages, part.events, part.ledger, part.metrics)

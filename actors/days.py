@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors import spool
 from actors.cast import Cast
 from actors.day_writer import DayWriter, WrittenDay
 from actors.hosts import Hosts
 from actors.lost import HostLost
 from actors.orders import Orders
 from actors.playing import Playing
+from actors.spool import Epoch
 from actors.tracing import count_spans
 from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs import DayMark, Mark, RunStore, fitting, unpack_state
+from services.telemetry.logs import append
 
 LOSSES_A_DAY = 5
 """Host losses on one day after which the league gives up."""
@@ -94,10 +97,11 @@ class Days:
         store = self._store
         checkpoint = store.checkpoint()
         self._dirty = False
+        epoch = self._begin_epoch(0 if checkpoint is None else checkpoint.day + 1)
+        answers = self._orders.again(store.journal_since(epoch.day * MINUTES_PER_DAY))
         if checkpoint is None:
             self.day, self._fresh = 0, True
-            answers = self._orders.again(store.journal_since(0))
-            self._playing.go_back(self._hosts.restore(None, answers))
+            self._playing.go_back(self._hosts.restore(None, answers, epoch))
             return
         state = unpack_state(checkpoint, store.folder)
         if sorted(state["agents"]) != self._cast.names:
@@ -111,9 +115,8 @@ class Days:
         self.mark = Mark(
             checkpoint.day, checkpoint.log_sha256, checkpoint.ledger_sha256, checkpoint.messages
         )
-        answers = self._orders.again(store.journal_since((checkpoint.day + 1) * MINUTES_PER_DAY))
         with fitting(checkpoint, store.folder):
-            self._playing.go_back(self._hosts.restore(state["agents"], answers))
+            self._playing.go_back(self._hosts.restore(state["agents"], answers, epoch))
 
     def recover(self, lost: HostLost) -> None:
         """Replaces lost hosts and plays the day again from its beginning.
@@ -140,6 +143,23 @@ class Days:
                 return
             except HostLost as again:
                 lost = again
+
+    def _begin_epoch(self, day: int) -> Epoch:
+        """Takes what the hosts' spools have of the epoch that has ended, and begins the next.
+
+        Args:
+            day: The first day that is not whole.
+        """
+        store = self._store
+        ended, folder = Epoch(store.epoch, day), store.folder / spool.FOLDER
+        parts = [*self._hosts.spooled(ended), spool.collect(folder, ended)]
+        since = day * MINUTES_PER_DAY
+        taken = [row for part in parts for row in part.answers]
+        self._writer.journal(spool.adopted(taken, store.journal_since(since), since))
+        append(store.folder, (line for part in parts for line in part.log))
+        epoch = Epoch(store.next_epoch(), day)
+        spool.remove(folder, before=epoch.number)
+        return epoch
 
     def _step(self, until_day: int | None, seconds: float) -> list[WrittenDay]:
         if self._fresh:
@@ -182,7 +202,7 @@ class Days:
 
     def _end_day(self, seconds: float) -> list[WrittenDay]:
         """Has the day written down: records, every agent's state, digests; all or nothing."""
-        records = self._hosts.end_day()
+        records = self._hosts.end_day(self.day, -1 if self.mark is None else self.mark.day)
         for part in records:
             for what, number in part.counters.items():
                 self._counters[what] = self._counters.get(what, 0) + number

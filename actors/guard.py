@@ -36,13 +36,25 @@ _OF_THIS_PROCESS = re.compile(r"(?<=0x)[0-9a-fA-F]+|(?<=hanse_strategy_)\w+?_[0-
 
 
 class Guard:
-    """Calls agents' handlers on behalf of one host."""
+    """Calls agents' handlers on behalf of one host.
 
-    def __init__(self, turn_timeout: float, remake: Callable[[str], Agent]) -> None:
+    Args:
+        turn_timeout: Seconds that a watched agent may take to handle a message.
+        remake: Makes an agent as it was in the morning.
+        keep: Is given each answer that cannot be computed again, before it is used.
+    """
+
+    def __init__(
+        self,
+        turn_timeout: float,
+        remake: Callable[[str], Agent],
+        keep: Callable[[JournalRow], None] | None = None,
+    ) -> None:
         self.turn_timeout = turn_timeout
         self.counters: dict[str, int] = {}
         self.journal: list[JournalRow] = []
         self._remake = remake
+        self._keep = keep
         self._watchdog = Watchdog()
         self._timeouts: dict[str, int] = {}
         self._timeouts_day = -1
@@ -145,11 +157,13 @@ class Guard:
             self._failed(agent, context, message, error, len(context.outbox))
             return agent
         before = len(context.outbox)
-        context.absorb(fork)
-        if len(fork.outbox) > SEND_LIMIT:
-            self.flooded(agent, context, message, before)
-        elif not agent.reproducible and (fork.outbox or fork.events or fork.wakes):
+        flooding = len(fork.outbox) > SEND_LIMIT
+        did = fork.outbox or fork.events or fork.wakes
+        if did and not agent.reproducible and not flooding:
             self._write(context, agent.name, "answer", _answer(agent, about, fork))
+        context.absorb(fork)
+        if flooding:
+            self.flooded(agent, context, message, before)
         return agent
 
     def _again(
@@ -178,7 +192,10 @@ class Guard:
 
     def _write(self, context: Context, agent: str, kind: str, body: dict[str, Any]) -> None:
         clock = context.clock
-        self.journal.append((clock.now, clock.round, agent, kind, json.dumps(body)))
+        row = clock.now, clock.round, agent, kind, json.dumps(body)
+        if self._keep is not None:
+            self._keep(row)
+        self.journal.append(row)
 
     def _suspended(self, name: str, day: int) -> bool:
         if day != self._timeouts_day:

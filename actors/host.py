@@ -50,6 +50,7 @@ class Host:
             ``None``: nothing is traced.
         unwatched: Agents whose mail no monitor looks at; ``None``: there is no monitor.
         restraints: What keeps agents from sending; by default nothing does.
+        keep: Is given each answer that cannot be computed again, before it is used.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Host:
         trace_key: str | None = "",
         unwatched: frozenset[str] | None = None,
         restraints: Restraints | None = None,
+        keep: Callable[[JournalRow], None] | None = None,
     ) -> None:
         self.name = name
         self.restraints = Restraints() if restraints is None else restraints
@@ -73,7 +75,7 @@ class Host:
         self.notes = Notes(name, trace_key)
         self.clock = Clock()
         self._mornings = Mornings(make)
-        self.guard = Guard(turn_timeout, self._mornings.again)
+        self.guard = Guard(turn_timeout, self._mornings.again, keep)
         self.handled = 0
         self.occupation = Occupation(name, self.clock)
         self._calls = Calls(self.guard, self.restraints, self.notes, self.occupation)

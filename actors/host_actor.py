@@ -18,10 +18,12 @@ from typing import Any, Final
 import msgpack
 import ray
 
+from actors import spool
 from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import Host
 from actors.reports import DayApart, DayRecords, MessageRow, Report, Saved
+from actors.spool import Epoch, Spool, Spooled
 from services.config import RunConfig
 from services.messages import pack, unpack
 from services.telemetry.logs import RunLog, Where
@@ -52,7 +54,8 @@ class HostActor:
         folder: str,
         trace_key: str | None,
         run_id: str,
-        log_folder: str | None,
+        run_folder: str | None,
+        logged: bool,
     ) -> None:
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -61,6 +64,8 @@ class HostActor:
         run = RunConfig.parse(config, "run file")
         players = _cast_class(cast)(run)
         players.import_strategies()
+        spools = spool.away(run_id) if run_folder is None else Path(run_folder) / spool.FOLDER
+        self._spool = Spool(spools, name)
         self.host = Host(
             name,
             run.seed,
@@ -72,6 +77,7 @@ class HostActor:
             trace_key=trace_key,
             unwatched=players.unwatched,
             restraints=players.restraints(),
+            keep=self._spool.answer,
         )
         # The agents stay; what a day brings is freed by reference counts. So the garbage collector
         # need not walk over thousands of agents again and again.
@@ -81,14 +87,17 @@ class HostActor:
         if set(names) <= set(players.monitors):
             _give_way()
         self._kept: dict[str, bytes] = {}
-        if log_folder is not None:
+        if logged:
             where = Where(run_id, self.host.whereabouts, self.host.trace_of)
-            self._log = RunLog(log_folder, where)
+            keep = self._spool.log if run_folder is None else None
+            self._log = RunLog(run_folder, where, keep=keep)
         self._open = threading.Event()
         self._open.set()
 
     def start(self) -> Report:
         """Starts the agents of a new run."""
+        if self._spool.epoch is None:
+            self._spool.begin(Epoch(0, 0))
         return self._told(self.host.start(), time.perf_counter())
 
     def work(
@@ -143,13 +152,25 @@ class HostActor:
             [x for sent, batch in batches for x in zip(sent, unpack(batch), strict=True)]
         )
 
-    def end_day(self) -> DayRecords:
-        """The day's records."""
-        return self.host.end_day()
+    def end_day(self, day: int, safe: int) -> DayRecords:
+        """The day's records, with what was logged here for a folder that is somewhere else."""
+        records = self.host.end_day()
+        log = self._spool.end_day(day, safe)
+        records.counters.update(self._spool.take_dropped())
+        return records._replace(log=log)
 
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> int | None:
-        """Back to the end of a day, or to before the first."""
+    def spooled(self, epoch: Epoch) -> Spooled:
+        """What the hosts on this machine have kept; see :func:`actors.spool.collect`."""
+        return spool.collect(self._spool.folder, epoch)
+
+    def restore(self, saved: Saved | None, journal: list[JournalRow], epoch: Epoch) -> int | None:
+        """Back to the end of a day, or to before the first, for a new epoch."""
+        self._spool.begin(epoch)
         return self.host.restore(saved, journal)
+
+    def forget(self) -> None:
+        """The run is over: its spools on this machine are removed."""
+        self._spool.remove()
 
     def summaries(self) -> dict[str, dict[str, Any]]:
         """The agents' summaries."""

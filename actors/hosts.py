@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from actors.guard import JournalRow
 from actors.reports import DayApart, DayRecords, Report, Saved
+from actors.spool import Epoch, Spooled
 
 
 class Hosts(Protocol):
@@ -77,12 +78,32 @@ class Hosts(Protocol):
         """
         ...
 
-    def end_day(self) -> list[DayRecords]:
-        """Collects the day's records of all hosts."""
+    def end_day(self, day: int, safe: int) -> list[DayRecords]:
+        """Collects the day's records of all hosts.
+
+        Args:
+            day: Which.
+            safe: The last day that is safe in the run's folder.
+        """
         ...
 
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+    def spooled(self, epoch: Epoch) -> list[Spooled]:
+        """What hosts on other machines have kept; see :mod:`actors.spool`.
+
+        Raises:
+            HostLost: some hosts have died.
+        """
+        ...
+
+    def restore(
+        self, saved: Saved | None, journal: list[JournalRow], epoch: Epoch
+    ) -> dict[str, int | None]:
         """Puts all hosts back to the end of a day, or (``None``) to before the first.
+
+        Args:
+            saved: The states of all agents.
+            journal: Answers to give again.
+            epoch: What begins now.
 
         Returns:
             For every host the next minute at which an agent wants to be woken.
@@ -99,6 +120,10 @@ class Hosts(Protocol):
 
     def handling(self) -> list[dict[str, object]]:
         """What each host is busy with, for the doctor."""
+        ...
+
+    def forget(self) -> None:
+        """The run is over: nothing of it stays on other machines."""
         ...
 
     def close(self) -> None:

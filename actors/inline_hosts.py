@@ -9,6 +9,7 @@ from actors.cast import Cast
 from actors.guard import JournalRow
 from actors.host import Host
 from actors.reports import DayApart, DayRecords, Later, MessageRow, Report, Saved
+from actors.spool import Epoch, Spooled
 from services.messages import Message
 from services.telemetry.logs import Place
 
@@ -84,11 +85,17 @@ class InlineHosts:
         assert self._observed is not None
         return self._observed
 
-    def end_day(self) -> list[DayRecords]:
+    def end_day(self, day: int, safe: int) -> list[DayRecords]:
         """Collects the day's records of all hosts."""
         return [host.end_day() for host in self.hosts.values()]
 
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+    def spooled(self, epoch: Epoch) -> list[Spooled]:
+        """Nothing: an answer is in the league's own process when it is taken."""
+        return []
+
+    def restore(
+        self, saved: Saved | None, journal: list[JournalRow], epoch: Epoch
+    ) -> dict[str, int | None]:
         """Puts all hosts back to the end of a day (or, without states, before the first)."""
         return {
             name: host.restore(saved and {a: saved[a] for a in host.agents}, journal)
@@ -115,6 +122,9 @@ class InlineHosts:
     def handling(self) -> list[dict[str, object]]:
         """What each host is busy with, for the doctor."""
         return [h for host in self.hosts.values() if (h := host.busy_with()) is not None]
+
+    def forget(self) -> None:
+        """Nothing is anywhere else."""
 
     def close(self) -> None:
         """Ends the hosts' threads."""

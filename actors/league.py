@@ -78,12 +78,12 @@ class League:
         self.exported: dict[str, Counts] = {}
         """What became of the spans that were exported, once the run has ended, by exporter."""
         key = store.manifest.config_sha256 if telemetry.traced else None
-        log_folder = str(store.folder.resolve()) if telemetry.log_file else None
+        place = store.manifest.id, store.folder.resolve()
         self._exporting = exporting
         self.hosts: Hosts = (
             InlineHosts(cast, self.layout, key)
             if placement == "inline"
-            else _ray_hosts(cast, self.layout, store.manifest.id, key, log_folder)
+            else _ray_hosts(cast, self.layout, *place, key, telemetry.log_file)
         )
         names = sorted(set(self.layout.values()))
         self._broken_off = False
@@ -226,7 +226,7 @@ class League:
                     self._seconds = time.monotonic() - started
                     for written in self._days.step(until_day, self._seconds):
                         if self._exporting is not None:
-                            self._exporting.submit(written.day)
+                            self._exporting.submit(written.day, self.counters["host_restarts"])
                         if on_day is not None:
                             on_day(self._progress(written, time.monotonic() - started))
                     if self._days.done or self._days.reached(until_day):
@@ -298,6 +298,7 @@ class League:
             day = self._days.day
             spans = [self._spans.run(day), *self._spans.last_checkpoint(day)]
         self.store.finish(result, spans)
+        self.hosts.forget()
         if self._exporting is not None:
             self.exported = self._exporting.close()
 

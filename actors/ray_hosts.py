@@ -31,7 +31,9 @@ from actors.lost import HostLost
 from actors.machines import on_nodes, wanted
 from actors.nodes import Node, all_nodes, answering, living_nodes, moved, spread
 from actors.pace import Pace
+from actors.ray_spools import RaySpools
 from actors.reports import DayApart, DayRecords, Report, Saved
+from actors.spool import Epoch, Spooled
 from services.errors import HanseError
 
 STARTING_SECONDS = 60.0
@@ -52,12 +54,15 @@ class RayHosts:
         cast: Cast,
         layout: dict[str, str],
         run: str,
+        folder: Path,
         trace_key: str | None = "",
-        log_folder: str | None = None,
+        logged: bool = False,
     ) -> None:
         self._cast = cast
-        self._log_folder = log_folder
+        self._folder = folder
+        self._logged = logged
         self._run = run
+        self._spools = RaySpools(run)
         self._trace_key = trace_key
         self._layout = layout
         self._names = sorted(set(layout.values()))
@@ -96,6 +101,7 @@ class RayHosts:
 
     def start(self) -> dict[str, Report]:
         """Starts all agents of a new run."""
+        self._spools.new_run()
         return self._reports({n: self._call(n, "start") for n in self._names})
 
     def work(
@@ -143,17 +149,31 @@ class RayHosts:
         [report] = self._reports(self._observing).values()
         return report
 
-    def end_day(self) -> list[DayRecords]:
+    def end_day(self, day: int, safe: int) -> list[DayRecords]:
         """Collects the day's records of all hosts."""
-        calls = {n: a.end_day.remote() for n, a in self._actors.items()}
+        calls = {n: a.end_day.remote(day, safe) for n, a in self._actors.items()}
         return list(self._get(calls).values())
 
-    def restore(self, saved: Saved | None, journal: list[JournalRow]) -> dict[str, int | None]:
+    def spooled(self, epoch: Epoch) -> list[Spooled]:
+        """What is kept on other machines; the league itself reads what is on its own."""
+        if not self._where:
+            return []
+        own = ray.get_runtime_context().get_node_id()
+        first = {node: name for name, node in self._where.items() if node != own}
+        calls = {name: self._actors[name].spooled.remote(epoch) for name in first.values()}
+        living = [node.id for node in answering(living_nodes())]
+        others = self._spools.collect(epoch, living, {own, *first})
+        return [*self._get(calls).values(), *others]
+
+    def restore(
+        self, saved: Saved | None, journal: list[JournalRow], epoch: Epoch
+    ) -> dict[str, int | None]:
         """Puts all hosts back to the end of a day, or to before the first."""
+        self._spools.remove(before=epoch.number)
         calls = {}
         for name, actor in self._actors.items():
             own = None if saved is None else {a: saved[a] for a in self._agents_of(name)}
-            calls[name] = actor.restore.remote(own, journal)
+            calls[name] = actor.restore.remote(own, journal, epoch)
         return self._get(calls)
 
     def revive(self, names: list[str]) -> None:
@@ -167,6 +187,7 @@ class RayHosts:
             if not living:
                 raise HanseError("no machine of the cluster answers; then: hanse resume")
             self._nodes.update({node.id: node for node in living})
+            self._spools.moved(self._where[name] for name in names)
             self._where.update(moved(names, self._where, [node.id for node in living]))
         for name in names:
             self._actors[name] = self._make(name)
@@ -200,6 +221,12 @@ class RayHosts:
         """The Ray handle of a host."""
         return self._actors[name]
 
+    def forget(self) -> None:
+        """The run is over: its spools are removed, where the machines still live."""
+        with contextlib.suppress(ray.exceptions.RayError):
+            calls = [actor.forget.remote() for actor in self._actors.values()]
+            ray.wait(calls, num_returns=len(calls), timeout=STARTING_SECONDS)
+
     def close(self) -> None:
         """Ends all hosts, and Ray if it was started here."""
         for actor in self._actors.values():
@@ -229,13 +256,13 @@ class RayHosts:
         # name of its own.
         actor_name = name if self._epoch == 0 else f"{name}.{self._epoch}"
         options: dict[str, Any] = {}
-        log_folder = self._log_folder
+        run_folder: str | None = str(self._folder)
         if self._where:
             node = self._where[name]
             # Firmly: a host that Ray puts somewhere else would be where nobody looks for it.
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=False)
             if node != ray.get_runtime_context().get_node_id():
-                log_folder = None  # the run's folder is on the league's machine alone
+                run_folder = None  # it is on the league's machine alone
         return remote.options(
             name=actor_name, namespace=self._namespace, num_cpus=0, max_restarts=0, **options
         ).remote(
@@ -247,7 +274,8 @@ class RayHosts:
             str(Path.cwd()),
             self._trace_key,
             self._run,
-            log_folder,
+            run_folder,
+            self._logged,
         )
 
     def _call(self, name: str, method: str, *arguments: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from actors.guard import JournalRow
@@ -68,3 +69,5 @@ class DayRecords(NamedTuple):
     host: str
     notes: DayNotes
     """What tracing needs of the day."""
+    log: Sequence[str] = ()
+    """Lines for the run's log, from where the run's folder is not."""

@@ -26,6 +26,7 @@ _SHAPES: dict[str, Any] = {
     "state": str,
     "pid": dict | None,
     "result": dict | None,
+    "epoch": int,
 }
 """What the facts are, as far as anybody reads them."""
 

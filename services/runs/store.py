@@ -232,6 +232,19 @@ class RunStore:
             sound_body(body, self._path, "journal")
         return rows
 
+    @property
+    def epoch(self) -> int:
+        """How often the play of this run has begun again."""
+        with self._explained():
+            return database.fact(self._connection, "epoch") or 0
+
+    def next_epoch(self) -> int:
+        """The play begins again; the new :attr:`epoch`."""
+        with self._transaction():
+            epoch: int = (database.fact(self._connection, "epoch") or 0) + 1
+            database.set_facts(self._connection, epoch=epoch)
+        return epoch
+
     def checkpoint(self, day: int | None = None) -> Checkpoint | None:
         """The checkpoint of a day, or the last one; None if there is none."""
         with self._explained():

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ from services.telemetry.attributes import text
 from services.telemetry.redaction import redact
 
 FILE = "log.jsonl"
-"""The file in a run's folder."""
+"""The file in a run's folder. Lines of other machines come to it at the end of a day."""
 _MINUTES_PER_DAY = 1440
 _ADDED = ("run", "agent", "day", "time", "message_id", "trace_id")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -196,6 +196,7 @@ class RunLog:
         level: What is too unimportant for the file.
         stream_level: What is too unimportant for people.
         logger: By default the root logger, so that every library's records are caught.
+        keep: Is given the lines of the file where the run's folder is not; see :func:`append`.
 
     Raises:
         HanseError: the file cannot be written.
@@ -210,6 +211,7 @@ class RunLog:
         level: int = logging.INFO,
         stream_level: int = logging.WARNING,
         logger: logging.Logger | None = None,
+        keep: Callable[[str], None] | None = None,
     ) -> None:
         self._logger = logging.getLogger() if logger is None else logger
         self._handlers: list[logging.Handler] = []
@@ -223,6 +225,8 @@ class RunLog:
             except OSError as error:
                 raise HanseError(f"{path} cannot be written: {error.strerror or error}") from error
             self._add(file, JsonLines(), level, filters)
+        if keep is not None:
+            self._add(_Kept(keep), JsonLines(), level, filters)
         if stream is not None:
             out = sys.stderr if isinstance(stream, str) else stream
             self._add(logging.StreamHandler(out), Plain(), stream_level, filters)
@@ -270,6 +274,44 @@ class RunLog:
             handler.addFilter(one)
         self._logger.addHandler(handler)
         self._handlers.append(handler)
+
+
+class _Kept(logging.Handler):
+    """Gives each record's line to whoever keeps it."""
+
+    def __init__(self, keep: Callable[[str], None]) -> None:
+        super().__init__()
+        self._keep = keep
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._keep(self.format(record))
+        except Exception:  # as in every handler of Python's own
+            self.handleError(record)
+
+
+def append(folder: Path, lines: Iterable[str]) -> None:
+    """Adds lines of other machines to the log of a run.
+
+    Args:
+        folder: The run's folder.
+        lines: As they were given to ``keep`` there; they begin with their time.
+
+    Raises:
+        HanseError: the file cannot be written.
+    """
+    text = "".join(f"{line}\n" for line in sorted(lines))
+    if not text:
+        return
+    path = folder / FILE
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise HanseError(
+            f"{path} cannot be written: {error.strerror or error}; mend that, then: hanse resume"
+            f" {folder}"
+        ) from error
 
 
 def _extras(record: logging.LogRecord) -> list[str]:
