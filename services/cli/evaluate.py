@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,9 +145,11 @@ def evaluate(
     for strategy, name in names.items():
         seats[name] = _seated(config, dict.fromkeys(places, strategy))
     folder = out or RUNS / f"{config.name}-evaluation-{_digest(found, config)}"
-    sweeps = {
-        name: _play(seat, chosen, folder / name, workers, quiet) for name, seat in seats.items()
-    }
+    with ExitStack() as session:
+        sweeps = {
+            name: _play(seat, chosen, folder / name, workers, quiet, session)
+            for name, seat in seats.items()
+        }
     evaluation = Evaluation(found, config, source, folder, seats, sweeps)
     if not tell(evaluation, quiet, as_json) and must_win:
         raise typer.Exit(4)
@@ -241,12 +244,13 @@ def _play(
     folder: Path,
     workers: int | None,
     quiet: bool,
+    session: ExitStack,
 ) -> Sweep:
     from services.cli.replicas import run_replicas
 
     if not quiet:
         note(f"{folder.name}: {len(seeds)} leagues")
-    sweep = run_replicas(config, seeds, folder, workers, show=not quiet)
+    sweep = run_replicas(config, seeds, folder, workers, show=not quiet, session=session)
     if sweep.failures:
         seed, message = next(iter(sweep.failures.items()))
         raise HanseError(f"{len(sweep.failures)} leagues failed; seed {seed}: {message}")

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,13 @@ _NOT_COMPARED = frozenset({"seed", "placement", "hosts", "machines", "turn_timeo
 
 
 def run_replicas(
-    config: RunConfig, seeds: list[int], out: Path | None, workers: int | None, *, show: bool
+    config: RunConfig,
+    seeds: list[int],
+    out: Path | None,
+    workers: int | None,
+    *,
+    show: bool,
+    session: ExitStack | None = None,
 ) -> Sweep:
     """Run the league under each seed, except where that is done already.
 
@@ -41,6 +47,7 @@ def run_replicas(
             same command finds what it did before.
         workers: replicas at the same time; one for each processor if left out.
         show: whether to show progress.
+        session: keeps Ray's processes, once they are there, for sweeps that follow.
     """
     config = config.with_overrides(placement="inline", hosts=1)
     folder = out or RUNS / f"{config.name}-sweep-{_digest(config)}"
@@ -63,7 +70,10 @@ def run_replicas(
             raise HanseError(
                 f"{folder}: cannot be made: {error.strerror or error}; choose another with --out"
             ) from None
-        _run(sweep, config, todo, workers or os.cpu_count() or 1, show=show)
+        at_once = workers or os.cpu_count() or 1
+        with ExitStack() as own:
+            processes = min(at_once, len(todo)) if session is None else at_once
+            _run(sweep, config, todo, session or own, processes, show=show)
     sweep.results = dict(sorted(sweep.results.items()))
     return sweep
 
@@ -129,18 +139,31 @@ def _short(value: Any) -> str:
     return "the default" if value is None else json.dumps(value)
 
 
+def _started(session: ExitStack, processes: int, sweep: Sweep) -> Any:
+    """Ray, with the processes that will run the replicas."""
+    began = time.perf_counter()
+    ray = session.enter_context(local_ray(processes))
+    ready = ray.remote(num_cpus=1)(_get_ready)
+    ray.get([ready.remote() for _ in range(processes)])
+    sweep.ray_start_seconds = time.perf_counter() - began
+    return ray
+
+
 def _run(
-    sweep: Sweep, config: RunConfig, todo: Mapping[int, Path], workers: int, *, show: bool
+    sweep: Sweep,
+    config: RunConfig,
+    todo: Mapping[int, Path],
+    session: ExitStack,
+    processes: int,
+    *,
+    show: bool,
 ) -> None:
     from services.runs.result import RunResult
 
-    started = time.perf_counter()
     try:
-        with local_ray(min(workers, len(todo))) as ray, _bar(len(todo), show) as advance:
-            # The processes that will run the replicas start with Ray, not with the first of them.
-            ready = ray.remote(num_cpus=1)(_get_ready)
-            ray.get([ready.remote() for _ in range(min(workers, len(todo)))])
-            sweep.ray_start_seconds = time.perf_counter() - started
+        ray = _started(session, processes, sweep)
+        started = time.perf_counter()
+        with _bar(len(todo), show) as advance:
             task = ray.remote(num_cpus=1)(run_replica)
             pending = {
                 task.remote({**config.dump(), "seed": seed}, str(replica), os.getcwd()): seed
@@ -160,7 +183,7 @@ def _run(
                     else:
                         sweep.results[seed] = RunResult.model_validate(outcome["result"])
                     advance(seed)
-            sweep.seconds = time.perf_counter() - started - sweep.ray_start_seconds
+            sweep.seconds = time.perf_counter() - started
     except KeyboardInterrupt:
         done = len(sweep.results) - len(sweep.skipped)
         note(
