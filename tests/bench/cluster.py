@@ -66,7 +66,7 @@ def bench(table: Bench, times: int, quick: bool) -> None:
             run = play(place, kind, firms, machines, days)
             print(
                 f"  {kind.name} on {len(place.namespaces)} machines, {machines} hosts:"
-                f" {run.rate:,.0f} messages/s, {run.cpu_per_thousand:.4f} CPU s per thousand,"
+                f" {run.rate:,.0f} messages/s, {1e3 * run.cpu_per_thousand:.1f} ms CPU per 1,000,"
                 f" load {os.getloadavg()[0]:.1f}",
                 flush=True,
             )
@@ -93,8 +93,9 @@ def bench(table: Bench, times: int, quick: bool) -> None:
         days = kind.quick_days if quick else kind.days
         _add_forecast(table, kind, weak[kind.name], calls, firms, days, quick)
     for round_ in calls:
-        what = f"calls of {round_.hosts} hosts with nothing to do: CPU of the league for a round"
-        table.add("calls", what, 1e3 * round_.process, "ms")
+        table.add(
+            "calls", f"CPU of a round of {round_.hosts} idle hosts", 1e3 * round_.process, "ms"
+        )
     table.notes += _about()
 
 
@@ -110,29 +111,29 @@ def _idle(place: Place) -> str:
 def _add_runs(table: Bench, kind: Kind, runs: Runs) -> None:
     for machines, found in runs.items():
         name = f"{kind.name}, {machines}"
-        about = f"{found[0].messages:,} messages in {found[0].told['days']} days"
-        for what, values, unit in _figures(found):
-            table.add(name, f"{what} ({about})" if what == "speed" else what, values, unit)
+        _add_cpu(table, name, found)
+        for what, values, unit in (
+            ("bytes on the cables", [run.bytes_per_message for run in found], "a message"),
+            ("rounds", [run.rounds_a_day for run in found], "a day"),
+            ("a round beside its slowest host's work", [1e3 * r.call_seconds for r in found], "ms"),
+            ("time: the slowest host at work", [100 * run.at_work for run in found], "%"),
+            ("time: calls, mail, cable", [100 * run.in_calls for run in found], "%"),
+            ("time: between rounds, and days' ends", [100 * run.between for run in found], "%"),
+            ("time that a host waits", [100 * run.waiting for run in found], "%"),
+        ):
+            table.add(name, what, values, unit)
 
 
-def _figures(runs: Sequence[Measured]) -> list[tuple[str, list[float], str]]:
-    """What is shown of every size."""
-    return [
-        ("speed", [run.rate for run in runs], "messages/s"),
-        ("CPU, all processes", [run.cpu_per_thousand for run in runs], "s per 1,000 messages"),
-        *(
-            (f"  {kind}", [1000 * run.cpu[kind] / run.messages for run in runs], "")
-            for kind in PROCESSES
-        ),
-        ("on the cables", [run.bytes_per_message for run in runs], "bytes a message"),
-        ("rounds", [run.rounds_a_day for run in runs], "a day"),
-        ("time of a round beside the slowest host's work", [1e3 * r.call_seconds for r in runs],
-         "ms"),
-        ("share of time: the slowest host at work", [100 * run.at_work for run in runs], "%"),
-        ("share of time: calls, mail, cable", [100 * run.in_calls for run in runs], "%"),
-        ("share of time: between rounds, and days' ends", [100 * run.between for run in runs], "%"),
-        ("share of time that a host waits", [100 * run.waiting for run in runs], "%"),
-    ]  # fmt: skip
+def _add_cpu(table: Bench, name: str, runs: Sequence[Measured]) -> None:
+    speed = f"speed: {runs[0].messages:,} messages"
+    table.add(name, speed, [run.rate for run in runs], "messages/s")
+    cpu = [1e3 * run.cpu_per_thousand for run in runs]
+    table.add(name, "CPU of all processes", cpu, "ms per 1,000 messages")
+    parts = [
+        f"{statistics.median(1e6 * run.cpu[part] / run.messages for run in runs):.2g} {part}"
+        for part in PROCESSES
+    ]
+    table.lines.append(Line(name, "  of it", ", ".join(parts[:2]), ", ".join(parts[2:])))
 
 
 def _add_pairs(
@@ -143,10 +144,7 @@ def _add_pairs(
         100 * (there.cpu_per_thousand / here.cpu_per_thousand - 1)
         for there, here in zip(apart, together, strict=True)
     ]
-    name = f"{kind.name}, 3 on 1"
-    for what, values, unit in _figures(together):
-        if what.startswith(("speed", "CPU", "  ")):
-            table.add(name, what, values, unit)
+    _add_cpu(table, f"{kind.name}, 3 on 1", together)
     added = table.add(f"{kind.name}, 3", "CPU a message over one machine's", more, "%",
                       f"<= {MORE_CPU:.0f} %")  # fmt: skip
     table.lines[-1].met = added <= MORE_CPU
@@ -179,7 +177,7 @@ def _add_forecast(
     table.lines.append(
         Line(
             f"{kind.name}, 3",
-            "  the same, as predicted from 1 and 2 machines",
+            "  as predicted from 1 and 2 machines",
             f"{sum(expected) / 2:.3g} s",
             f"{expected[0]:.3g} to {expected[1]:.3g}; off by {off:+.0f} %",
         )

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-LEAGUE: Final = "the league and its recorder"
-HOSTS: Final = "the hosts of agents"
-RAYLETS: Final = "Ray's raylets"
-GCS: Final = "Ray's GCS"
-AUTOSCALER: Final = "the autoscaler's monitor"
-OTHERS: Final = "Ray's agents and idle workers"
+LEAGUE: Final = "league and recorder"
+HOSTS: Final = "hosts"
+RAYLETS: Final = "raylets"
+GCS: Final = "GCS"
+AUTOSCALER: Final = "autoscaler"
+OTHERS: Final = "other processes of Ray"
 APART: Final = "ssh"
 """What is not counted: it carries the benchmark's own connections."""
 KINDS: Final = (LEAGUE, HOSTS, RAYLETS, GCS, AUTOSCALER, OTHERS)

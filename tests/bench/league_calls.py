@@ -6,6 +6,7 @@ and mail.
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Sequence
@@ -106,7 +107,14 @@ def measure(hosts: int, days: int) -> Round:
 
 def measured(numbers: Sequence[int], days: int) -> list[Round]:
     """A round for each number of hosts."""
+    import ray
+
     from actors.local_ray import start_ray
 
+    # As on a cluster: the hosts do not stand back behind all else.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     start_ray()
-    return [measure(hosts, days) for hosts in numbers]
+    try:
+        return [measure(hosts, days) for hosts in numbers]
+    finally:
+        ray.shutdown()
