@@ -373,13 +373,9 @@ def plan(config: RunConfig, hosts: int | None, kind: type[Cast] = Cast) -> tuple
     Raises:
         HanseError: a strategy cannot be made, or a person would have no terminal.
     """
-    from actors.machines import wanted  # it knows this module
-
     cast = kind(config)
     cast.check()
     placement = config.resolved_placement(len(cast.names))
-    # What it says of machines is checked where there are none, too.
-    wanted(cast, cast.layout("one" if placement == "one" else "packed", hosts or config.hosts))
     players = cast.needs_terminal()
     if players:
         if config.placement not in ("auto", "inline"):

@@ -19,6 +19,7 @@ from actors.days import LOSSES_A_DAY, SPAN_COUNTERS, Days
 from actors.hosts import Hosts
 from actors.inline_hosts import InlineHosts
 from actors.lost import HostLost
+from actors.machines import check_names
 from actors.orders import Orders
 from actors.outcome import gather_result
 from actors.playing import Playing
@@ -132,6 +133,7 @@ class League:
             HanseError: the folder cannot be used, or a strategy cannot be made.
         """
         players, placement, number = plan(config, hosts, cast)
+        check_names(players, placement, number)
         manifest = Manifest.describe(
             config.dump(),
             name=config.name,

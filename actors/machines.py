@@ -18,37 +18,81 @@ if TYPE_CHECKING:
 
 KEY: Final = "machines"
 """The table of the run file."""
+MOST_HOSTS: Final = 64
+"""As many as a run file may ask for."""
 
 
 def wanted(cast: Cast, layout: Mapping[str, str]) -> dict[str, str]:
     """For hosts that the run file gives a machine, its name or address.
 
+    A name that nobody has in this layout counts for nothing: a run may go on in another one.
+
     Args:
         cast: The cast of the run.
         layout: For every agent its host.
+    """
+    found: dict[str, str] = {}
+    for level in _levels(cast, layout):
+        of_level: dict[str, str] = {}
+        for name, machine in cast.config.machines.items():
+            for host in level.get(name, ()):
+                of_level.setdefault(host, machine)
+        found.update(of_level)
+    return found
+
+
+def check_names(cast: Cast, placement: str, hosts: int) -> None:
+    """Looks at what a new run's file says of machines; also where there are none.
+
+    Args:
+        cast: The cast of the run.
+        placement: ``inline``, ``one`` or ``packed``.
+        hosts: The number of its hosts.
 
     Raises:
         HanseError: a name is no host's, agent's or town's, or a host would be on two machines.
     """
     if not cast.config.machines:
-        return {}
-    hosts = list(dict.fromkeys(layout.values()))
-    # From the least particular to the most; what comes later goes before.
-    levels: list[dict[str, list[str]]] = [
-        {town: _hosts_of_town(cast, town, layout) for town in cast.towns},
-        {agent: [host] for agent, host in layout.items()},
-        {host: [host] for host in hosts},
-    ]
+        return
+    packed = MOST_HOSTS if placement == "inline" else hosts
+    layout = cast.layout("one" if placement == "one" else "packed", packed)
+    levels = _levels(cast, layout)
     for name in cast.config.machines:
         if not any(name in level for level in levels):
-            known = [*sorted(hosts), *cast.towns, *cast.names]
+            known = [*sorted(set(layout.values())), *cast.towns, *cast.names]
             raise HanseError(
                 f"{cast.source}: {KEY}.{name}: {unknown(name, known, 'host, town or agent')}"
             )
-    found: dict[str, str] = {}
     for level in levels:
-        found.update(_of_level(cast, level))
-    return found
+        _check_level(cast, level)
+
+
+def check_nodes(cast: Cast, placement: str, hosts: int, nodes: Sequence[Node]) -> None:
+    """Looks at it for a new run on a cluster.
+
+    Args:
+        cast: The cast of the run.
+        placement: ``inline``, ``one`` or ``packed``.
+        hosts: The number of its hosts.
+        nodes: The cluster's machines.
+
+    Raises:
+        HanseError: as :func:`check_names`, or a machine is none of the cluster's.
+    """
+    check_names(cast, placement, hosts)
+    if placement != "inline":
+        on_nodes(wanted(cast, cast.layout(placement, hosts)), nodes, [], cast.source)
+
+
+def _levels(cast: Cast, layout: Mapping[str, str]) -> list[dict[str, list[str]]]:
+    """The hosts behind every name, from the least particular names to the most."""
+    if not cast.config.machines:
+        return []
+    return [
+        {town: _hosts_of_town(cast, town, layout) for town in cast.towns},
+        {agent: [host] for agent, host in layout.items()},
+        {host: [host] for host in dict.fromkeys(layout.values())},
+    ]
 
 
 def _hosts_of_town(cast: Cast, town: str, layout: Mapping[str, str]) -> list[str]:
@@ -56,18 +100,17 @@ def _hosts_of_town(cast: Cast, town: str, layout: Mapping[str, str]) -> list[str
     return list(dict.fromkeys(layout[agent] for agent in agents))
 
 
-def _of_level(cast: Cast, level: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _check_level(cast: Cast, level: Mapping[str, Sequence[str]]) -> None:
     by: dict[str, str] = {}
-    for name, machine in cast.config.machines.items():
+    machines = cast.config.machines
+    for name, machine in machines.items():
         for host in level.get(name, ()):
-            if found.setdefault(host, machine) != machine:
+            first = by.setdefault(host, name)
+            if machines[first] != machine:
                 raise HanseError(
-                    f"{cast.source}: {KEY}.{name}: {host} carries {by[host]} too, which is to be on"
-                    f" {found[host]!r}; name the same machine, or raise hosts"
+                    f"{cast.source}: {KEY}.{name}: {host} carries {first} too, which is to be on"
+                    f" {machines[first]!r}; name the same machine, or raise hosts"
                 )
-            by.setdefault(host, name)
-    return found
 
 
 def on_nodes(

@@ -181,7 +181,7 @@ def run(
     files = project_files(project, named_files(config.dump())) if needs_files else []
     stem = f"{config.name}-seed{config.seed}"
     checked(f"{stem}-001" if out is None else out.name)
-    head.ask("status")
+    _check_machines(config, run_file, head.ask("status"))
     # The name has to be free on the cluster too.
     with new_folder(out or free(RUNS, stem, head.names()), stem) as folder:
         head.start(folder.name, project, files, config.dump())
@@ -322,6 +322,20 @@ def _project(run_file: Path | None) -> Path:
     if run_file is None or run_file.resolve().is_relative_to(here):
         return here
     return run_file.resolve().parent
+
+
+def _check_machines(config: RunConfig, run_file: Path | None, status: dict[str, Any]) -> None:
+    """Refuses a run whose file names a machine that is none of the cluster's."""
+    if not config.machines:
+        return
+    from actors.cast import Cast
+    from actors.machines import check_nodes
+    from actors.nodes import Node
+
+    cast = Cast(config, str(run_file))
+    placement = config.resolved_placement(len(cast.names))
+    nodes = [Node(node["address"], node["address"], 0, node["host"]) for node in status["nodes"]]
+    check_nodes(cast, placement, config.hosts, nodes)
 
 
 def _configured(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from actors.cast import Cast, plan
-from actors.machines import on_nodes, wanted
+from actors.cast import Cast
+from actors.league import League
+from actors.machines import check_names, check_nodes, on_nodes, wanted
 from actors.nodes import Node, spread
 from services.config import GenerateConfig, RunConfig
 from services.errors import HanseError
@@ -59,7 +62,7 @@ def test_what_is_more_particular_goes_before() -> None:
 
 def test_two_machines_for_one_host_are_one_line() -> None:
     with pytest.raises(HanseError) as refused:
-        asked({"exchange_town_1": "h1", "farmer_1": "h2", "host-1": "h3"})
+        check_names(cast({"exchange_town_1": "h1", "farmer_1": "h2", "host-1": "h3"}), "packed", 3)
     assert str(refused.value) == (
         "run.toml: machines.farmer_1: host-0 carries exchange_town_1 too, which is to be on 'h1';"
         " name the same machine, or raise hosts"
@@ -67,10 +70,25 @@ def test_two_machines_for_one_host_are_one_line() -> None:
 
 
 @pytest.mark.parametrize("placement", ["packed", "inline", "one"])
-def test_a_name_that_nobody_has_is_refused_before_anything_starts(placement: str) -> None:
+def test_a_name_that_nobody_has_is_refused_before_anything_starts(
+    placement: str, tmp_path: Path
+) -> None:
     config = TOWNS.with_overrides(machines={"town_9": "h1"}, placement=placement)
     with pytest.raises(HanseError, match=r"machines.town_9: 'town_9' is not a known host, town or"):
-        plan(config, None)
+        League.create(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_for_three_hosts_is_fine_in_one_process_and_goes_on_with_fewer() -> None:
+    league = cast({"host-2": "h3", "host-0": "h1"})
+    check_names(league, "inline", 1)
+    assert wanted(league, league.layout("packed", 2)) == {"host-0": "h1"}
+
+
+def test_a_new_run_is_refused_on_a_cluster_without_its_machine() -> None:
+    check_nodes(cast({"town_3": "h2"}), "packed", 3, [H1, H2])
+    with pytest.raises(HanseError, match="host-2 is to be on 'h3', which is no machine of this"):
+        check_nodes(cast({"town_3": "h3"}), "packed", 3, [H1, H2])
 
 
 def test_hosts_are_put_where_they_are_asked_to_be_and_the_others_dealt_out() -> None:
