@@ -15,5 +15,5 @@ def test_without_tls_the_leagues_mail_can_be_read_on_the_network(
     all_are_there(cluster)
     cluster.write("sixty.toml", LEAGUE)
     with overhearing(hosts["h2"]) as heard:
-        cluster.hanse("cluster run hosts.yaml sixty.toml --quiet")
+        cluster.hanse("cluster run hosts.yaml sixty.toml --days 3 --quiet")
     assert {word: heard.says(word) for word in WORDS} == dict.fromkeys(WORDS, True)
