@@ -75,7 +75,7 @@ def seen(secret: Laptop, hosts: Hosts) -> Seen:
     secret.write("sixty.toml", LEAGUE)
     with overhearing(hosts["h3"]) as heard:
         secret.hanse("cluster run tls.yaml sixty.toml --detach --out runs/placed")
-        found = {}
+        found: dict[tuple[str, str], dict[str, Any]] = {}
         deadline = time.monotonic() + 60
         while "host-2" not in str(found) and time.monotonic() < deadline:
             said = json.loads(secret.hanse("doctor --cluster tls.yaml --json").stdout)
