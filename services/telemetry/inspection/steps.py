@@ -200,7 +200,8 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
     """The chain of causes of a message, its root first, the message itself last.
 
     It ends at a morning: the sun rises without anybody's doing, though a firm's last command of the
-    day before may count as the cause of its first turn.
+    day before may count as the cause of its first turn. What a policy has decided for the sender on
+    that day is among the steps, whatever the chain leaves out.
 
     Args:
         reader: The run.
@@ -230,7 +231,24 @@ def causes(reader: TraceReader, message: SentMessage, most: int) -> Chain:
     left_out = max(0, len(steps) - most)
     if left_out:
         steps = [*steps[: most - 1], steps[-1]]
-    return Chain(steps[::-1], left_out, frozenset(seen))
+    told = steps[::-1]
+    decided = _decided(reader.day(message.day), message)
+    if decided is not None and all(step.id != decided.id for step in told):
+        told.insert(bisect_right(told[:-1], decided.minute, key=lambda s: s.minute), decided)
+    return Chain(told, left_out, frozenset(seen))
+
+
+def _decided(day: TraceDay, message: SentMessage) -> Step | None:
+    """What a policy had last decided for the sender that day: it holds until the next decision."""
+    at = message.minute, message.round
+    found = [
+        event
+        for event in day.events
+        if event.kind in DECISIONS
+        and event.subject == message.sender
+        and (event.minute, event.round) < at
+    ]
+    return of_event(found[-1], day) if found else None
 
 
 def effects(reader: TraceReader, message: SentMessage, limits: Limits) -> Node:

@@ -79,6 +79,25 @@ def test_a_story_tells_a_decision_as_the_firms_own_doing(learned: TraceReader) -
     assert line.own and "(expects " in line.words
 
 
+def test_why_names_the_days_decision_before_whatever_the_firm_does_later(
+    learned: TraceReader,
+) -> None:
+    later = []
+    for day in (learned.day(0), learned.day(1)):
+        [decision] = [e for e in day.events if e.kind == "policy_decision"]
+        at = decision.minute, decision.round
+        own = [m for m in day.messages if m.sender == "roaster_B"]
+        later += [m for m in own if (m.minute, m.round) > at]
+    assert len(later) > 3
+    for message in later:
+        [cause] = why(learned, message.id).causes
+        told = [step.words for step in cause.chain.steps]
+        assert sum("roaster_B decides by its policy" in line for line in told) == 1
+        assert "decides by its policy" not in told[-1]
+        minutes = [step.minute for step in cause.chain.steps]
+        assert minutes == sorted(minutes)
+
+
 def test_why_a_learned_firm_acts_names_the_decision_before_it(learned: TraceReader) -> None:
     day = learned.day(1)
     [decision] = [e for e in day.events if e.kind == "policy_decision"]
