@@ -81,7 +81,13 @@ def _of_start(start: RayStart, where: str) -> Tls | None:
                 f"{where}: {SWITCH}=1: {name} {fault}; write"
                 f" {name}={HANSES[_FILES.index(name)]}, and Hanse makes the file"
             )
-    return Tls(*(start.variables[name] for name in _FILES))
+    return Tls(*(_usual(start.variables[name]) for name in _FILES))
+
+
+def _usual(path: str) -> str:
+    """The same path, however the shell may be told of it."""
+    plain = path.replace("{", "").replace("}", "")
+    return f"~{plain.removeprefix('$HOME')}" if plain.startswith("$HOME/") else plain
 
 
 def _in_quotes(path: str) -> str:

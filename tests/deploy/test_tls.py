@@ -45,6 +45,11 @@ def test_the_words_in_the_example_leave_the_certificates_to_hanse() -> None:
     assert tls(DOCUMENTED, DOCUMENTED) == HANSES
 
 
+def test_it_does_not_matter_how_the_shell_is_told_of_a_path() -> None:
+    other = DOCUMENTED.replace("~", "${HOME}").replace("$HOSTNAME", "${HOSTNAME}")
+    assert tls(DOCUMENTED, other) == HANSES
+
+
 def test_a_users_own_certificates_stay_the_users() -> None:
     found = tls(OWN, OWN)
     assert found is not None
