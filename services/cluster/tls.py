@@ -56,18 +56,18 @@ def tls_of(starts: Mapping[str, Sequence[RayStart]], path: object) -> Tls | None
     Raises:
         HanseError: some starts have it and others have not, or a file is not named.
     """
-    found = {
+    found = [
         (key, _of_start(start, f"{path}: {key}"))
         for key, of_key in starts.items()
         for start in of_key
-    }
-    if len({tls for _, tls in found}) > 1:
-        first = next(key for key, tls in sorted(found, key=str) if tls is None or tls != HANSES)
-        raise HanseError(
-            f"{path}: {first}: {SWITCH} and the files that go with it have to be the same before"
-            " every `ray start`, or hosts refuse each other"
-        )
-    return next(iter(found))[1] if found else None
+    ]
+    for key, tls in found:
+        if tls != found[0][1]:
+            raise HanseError(
+                f"{path}: {key}: {SWITCH} and the files that go with it have to be the same before"
+                " every `ray start`, or hosts refuse each other"
+            )
+    return found[0][1] if found else None
 
 
 def _of_start(start: RayStart, where: str) -> Tls | None:
