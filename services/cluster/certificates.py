@@ -12,7 +12,8 @@ import re
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -90,21 +91,31 @@ class Authority:
                     f" pass for a host; remove {self.folder}, and hanse cluster up makes another"
                 )
             return False
+        with self.place() as place:
+            key, certificate = _issued(
+                place, f"{name} {secrets.token_hex(4)}", "of_authority", AUTHORITY_DAYS
+            )
+            key.rename(self.key)
+            certificate.rename(self.certificate)
+        return True
+
+    @contextmanager
+    def place(self) -> Iterator[Path]:
+        """A folder for a while, for its owner alone.
+
+        Raises:
+            HanseError: it cannot be written to.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.folder.chmod(0o700)
             with tempfile.TemporaryDirectory(dir=self.folder) as place:
-                key, certificate = _issued(
-                    Path(place), f"{name} {secrets.token_hex(4)}", "of_authority", AUTHORITY_DAYS
-                )
-                key.rename(self.key)
-                certificate.rename(self.certificate)
+                yield Path(place)
         except OSError as error:
             raise HanseError(
                 f"{self.folder}: the cluster's certificates cannot be written:"
-                f" {error.strerror or error}; make room, or let {Path.home()} be written to"
+                f" {error.strerror or error}; make room, or let {self.folder.parent} be written to"
             ) from None
-        return True
 
     def issue(self, place: Path, names: Sequence[str]) -> tuple[Path, Path]:
         """Makes a host's key and certificate, ``<first name>.key`` and ``.pem``, in a folder.
@@ -154,8 +165,7 @@ def certify(
     def send(host: str) -> None:
         addresses = exposure.ask(ssh, host).addresses
         # No private key of a host stays here.
-        with tempfile.TemporaryDirectory(dir=authority.folder) as folder:
-            place = Path(folder)
+        with authority.place() as place:
             own = authority.issue(place, [names[host], host, *addresses])
             ssh.send(host, [*own, authority.certificate], FOLDER_THERE)
 

@@ -186,3 +186,9 @@ def test_without_openssl_it_says_what_to_install(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HanseError, match="openssl is not installed here"):
         Authority(tmp_path / "authority").make("A cluster")
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HanseError, match="the cluster's certificates cannot be written: Not a dir"):
+        Authority(tmp_path / "file" / "authority").make("A cluster")
