@@ -133,6 +133,8 @@ def checks_table(checks: Sequence[Check], title: str = "Acceptance") -> Table:
 
 
 def _short(value: float | None) -> str:
-    """Three decimals, or none where there are three digits before the point."""
+    """Three decimals, none with three digits before the point, one digit of what is very small."""
     assert value is not None
+    if 0 < abs(value) < 0.0005:
+        return f"{value:.0e}"
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.0f}"

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 from scipy.optimize import minimize
 
+from policies.acceptance import Check, Record, at_least, at_most, checks_table
 from policies.balanced.baselines import BASELINES, equal_projection_weights
 from policies.balanced.curvature import Mode
 from policies.balanced.direction import STALLED, Balancer, BalanceSettings
@@ -56,11 +56,7 @@ NOTED: Final = {
 INSTANCES: Final = 60
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Row(_Record):
+class Row(Record):
     """One rule: final loss over initial loss, worst and mean over tasks, mean over seeds."""
 
     rule: str
@@ -72,7 +68,7 @@ class Row(_Record):
     """Standard deviation over seeds of the worst with equal scales."""
 
 
-class Opposed(_Record):
+class Opposed(Record):
     """Three tasks that nearly agree and one against them: one step."""
 
     draws: int
@@ -85,16 +81,7 @@ class Opposed(_Record):
     """The same of the mean of unit gradients."""
 
 
-class Check(_Record):
-    """One demand, and whether it is met."""
-
-    name: str
-    value: float
-    demand: str
-    passed: bool
-
-
-class Table(_Record):
+class Table(Record):
     """The whole study."""
 
     rows: tuple[Row, ...]
@@ -130,13 +117,7 @@ class Table(_Record):
         negative = f"{100 * self.opposed.negative:.0f} %"
         opposed.add_row("IMTL-G", f"{self.opposed.imtl_rate:.3f}", negative)
         opposed.add_row("balanced, normalized", f"{self.opposed.balanced_rate:.3f}", "0 %")
-        checks = RichTable(title="Acceptance")
-        for head in ("demand", "", "value", "met"):
-            checks.add_column(head, justify="right" if head == "value" else "left")
-        for check in self.checks:
-            met = "yes" if check.passed else "no"
-            checks.add_row(check.name, check.demand, f"{check.value:.3g}", met)
-        return Group(losses, opposed, checks)
+        return Group(losses, opposed, checks_table(self.checks))
 
 
 class Problem:
@@ -336,10 +317,10 @@ def demands_of_rules(rows: dict[str, Row]) -> list[Check]:
     equal = ours.equal_worst / min(row.equal_worst for row in others)
     skewed = ours.skewed_worst / min(row.skewed_worst for row in others)
     return [
-        _most("normalized's worst over the best of mean, MGDA, CAGrad: equal", equal, 0.6),
-        _most("the same: skewed", skewed, 0.6),
+        at_most("normalized's worst over the best of mean, MGDA, CAGrad: equal", equal, 0.6),
+        at_most("the same: skewed", skewed, 0.6),
         *(
-            _most(
+            at_most(
                 f"change from equal to skewed: {row.rule}",
                 max(abs(row.equal_worst - row.skewed_worst), abs(row.equal_mean - row.skewed_mean)),
                 1e-6,
@@ -362,27 +343,19 @@ def _of_solver() -> list[Check]:
             abs(found.rate - brute_force(inner * np.outer(scale, scale), h**2 / np.diagonal(inner)))
         )
     return [
-        _most(
+        at_most(
             f"residual of the optimality conditions, {INSTANCES} instances", max(residuals), 1e-6
         ),
-        _most("distance from brute force", max(apart), 1e-4),
-        _most("highest rate", max(rates), 1.0),
-        _least("lowest rate", min(rates), 0.0),
+        at_most("distance from brute force", max(apart), 1e-4),
+        at_most("highest rate", max(rates), 1.0),
+        at_least("lowest rate", min(rates), 0.0),
     ]
 
 
 def _of_opposed(opposed: Opposed) -> list[Check]:
     return [
-        _least("three against one: share with a weight below 0 in IMTL-G", opposed.negative, 0.5),
-        _least(
+        at_least("three against one: share with a weight below 0 in IMTL-G", opposed.negative, 0.5),
+        at_least(
             "rate of balanced less that of IMTL-G", opposed.balanced_rate - opposed.imtl_rate, 0
         ),
     ]
-
-
-def _least(name: str, value: float, least: float) -> Check:
-    return Check(name=name, value=value, demand=f">= {least}", passed=value >= least)
-
-
-def _most(name: str, value: float, most: float) -> Check:
-    return Check(name=name, value=value, demand=f"<= {most:g}", passed=value <= most)

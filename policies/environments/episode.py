@@ -172,6 +172,9 @@ class Episode:
         self.waiting = next(self._play, [])
         return self.waiting
 
+    def minute_begins(self, minute: int) -> None:
+        """Called before turns and mail of each minute are worked off; does nothing here."""
+
     def _role(self, name: str) -> str:
         firm = self.town.firms.get(name)
         if firm is None:
@@ -203,6 +206,7 @@ class Episode:
             self._forget()
             for _, name in wakes.take(minute):
                 self._wake(name)
+            self.minute_begins(minute)
             yield from self._work_off(minute, turns, self._collect() if self._talks else [])
         self._forget()
 

@@ -6,8 +6,8 @@ they are measured there, at the minute at which firms that learn decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from policies.environments.episode import Episode
 from policies.environments.rewards import Rewards
@@ -64,11 +64,11 @@ class _Watched(Episode):
         self._measure()
         return {name: tally.outcome() for name, (_, tally) in self._watched.items()}
 
-    def _work_off(self, minute: int, turns: Any, mail: Any) -> Iterator[list[str]]:
+    def minute_begins(self, minute: int) -> None:
+        """Measures, once a day."""
         if minute >= self._due:
             self._measure()
             self._due = (minute // MINUTES_PER_DAY + 1) * MINUTES_PER_DAY + DECIDING
-        yield from super()._work_off(minute, turns, mail)
 
     def _measure(self) -> None:
         for name, (rewards, tally) in self._watched.items():
