@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from services.cluster.asking import on_host
@@ -50,8 +49,3 @@ def ask(ssh: Ssh, host: str) -> Exposure:
         HanseError: it does not answer, or has no Ray.
     """
     return Exposure.parse(on_host(ssh, host, "exposed", "exposed_on_host.py"))
-
-
-def ask_all(ssh: Ssh, hosts: Sequence[str]) -> tuple[dict[str, Exposure], list[str]]:
-    """What each host shows, and what is wrong with those that do not say."""
-    return ssh.on_all(hosts, lambda host: ask(ssh, host))
