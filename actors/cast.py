@@ -171,8 +171,13 @@ class Cast:
 
     @property
     def classes(self) -> list[str]:
-        """What the run file names as classes: strategies, and kinds of injections."""
-        return [*(f.strategy for f in self.firms), *(i.kind for i in self.config.injections)]
+        """What of the run file may come from files: strategies, kinds of injections, policies."""
+        decide = [one.policy for one in (*self.config.controllers, *self.config.routers)]
+        return [
+            *(firm.strategy for firm in self.firms),
+            *(injection.kind for injection in self.config.injections),
+            *(policy for policy in decide if policy is not None),
+        ]
 
     def strategy_name(self, firm: str) -> str:
         """The strategy of a firm as the run file names it."""

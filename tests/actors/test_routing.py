@@ -15,6 +15,7 @@ from actors.cast import Cast
 from actors.context import Context
 from actors.league import League
 from actors.routing import PolicyRouter, RememberingRouter, from_config
+from actors.strategies.fingerprint import changed, fingerprints
 from policies.environments.routing_layout import Dealings, RoutingDecision, RoutingLayout
 from policies.training.artefact import describe, write
 from services.config import RouterConfig, RunConfig
@@ -243,6 +244,15 @@ def test_a_league_plays_by_it_and_resumes_to_the_same_log(tmp_path: Path) -> Non
     assert resumed.log_sha256 == whole.log_sha256
     kinds = [row[-3] for row in Run(tmp_path / "half").rows("events", "agent = ?", ("router",))]
     assert "routing_decision" in kinds
+
+
+def test_a_run_notes_which_policy_its_router_had(tmp_path: Path) -> None:
+    config = with_policy(folder(tmp_path / "policy"))
+    assert config.routers[0].policy is not None
+    before = fingerprints(Cast(config).classes)
+    assert list(before) == [config.routers[0].policy]
+    folder(tmp_path / "policy", name="another")
+    assert changed(before, Cast(config).classes) == [str(tmp_path / "policy")]
 
 
 def test_a_routers_policy_leaves_no_room_for_partners(tmp_path: Path) -> None:
