@@ -172,11 +172,12 @@ class Cast:
     @property
     def classes(self) -> list[str]:
         """What of the run file may come from files: strategies, kinds of injections, policies."""
-        decide = [one.policy for one in (*self.config.controllers, *self.config.routers)]
+        config = self.config
+        policies = [*(c.policy for c in config.controllers), *(r.policy for r in config.routers)]
         return [
             *(firm.strategy for firm in self.firms),
-            *(injection.kind for injection in self.config.injections),
-            *(policy for policy in decide if policy is not None),
+            *(injection.kind for injection in config.injections),
+            *filter(None, policies),
         ]
 
     def strategy_name(self, firm: str) -> str:
