@@ -44,6 +44,9 @@ EXAMPLE = """Examples:
   hanse evaluate trainings/buyer-seed1
       a purchasing policy against controllers that hear or remember alone
 
+  hanse evaluate trainings/router-seed1
+      a router's policy against the rules for routers; nothing is kept
+
   hanse evaluate POLICY --set economy.loss_probability=0.2 --seeds 100-139
       in rougher times; seeds below 1000 are never trained on
 
@@ -98,7 +101,7 @@ def evaluate(
 
     A router's policy is measured against the rules for routers, by what buyers save and get.
 
-    The same seed means the same luck, so differences are taken seed by seed. The runs are kept and
+    The same seed means the same luck, so differences are taken seed by seed. The runs of firms are kept and
     can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
     same command.
     """
