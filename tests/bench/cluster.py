@@ -55,6 +55,8 @@ def bench(table: Bench, times: int, quick: bool) -> None:
         table.notes.append(f"cluster: not measured: {reason}")
         return
     firms = QUICK_FIRMS if quick else FIRMS
+    few = min(times, 3)
+    loads = []
     weak: dict[str, Runs] = {kind.name: {} for kind in KINDS}
     together: dict[str, list[Measured]] = {kind.name: [] for kind in KINDS}
     with Hosts.make() as hosts:
@@ -64,19 +66,20 @@ def bench(table: Bench, times: int, quick: bool) -> None:
         def played(place: Place, kind: Kind, machines: int) -> Measured:
             days = kind.quick_days if quick else kind.days
             run = play(place, kind, firms, machines, days)
+            loads.append(os.getloadavg()[0])
             print(
-                f"  {kind.name} on {len(place.namespaces)} machines, {machines} hosts:"
+                f"  {kind.name}, hosts {machines}, machines {len(place.namespaces)}:"
                 f" {run.rate:,.0f} messages/s, {1e3 * run.cpu_per_thousand:.1f} ms CPU per 1,000,"
-                f" load {os.getloadavg()[0]:.1f}",
+                f" load {loads[-1]:.1f}",
                 flush=True,
             )
             return run
 
         for kind in KINDS:
-            weak[kind.name][1] = [played(one, kind, 1) for _ in range(times)]
+            weak[kind.name][1] = [played(one, kind, 1) for _ in range(few)]
         with cluster(laptop, 2) as two:
             for kind in KINDS:
-                weak[kind.name][2] = [played(two, kind, 2) for _ in range(times)]
+                weak[kind.name][2] = [played(two, kind, 2) for _ in range(few)]
         with cluster(laptop, 3) as three:
             table.notes.append(_idle(three))
             for kind in KINDS:
@@ -86,6 +89,9 @@ def bench(table: Bench, times: int, quick: bool) -> None:
                     for place in (one, three) if turn % 2 else (three, one):
                         run = played(place, kind, 3)
                         (weak[kind.name][3] if place is three else together[kind.name]).append(run)
+    table.notes.append(
+        f"Load of this machine, the benchmark's own with it: {min(loads):.1f} to {max(loads):.1f}."
+    )
     calls = league_calls.measured((2, 6) if quick else (2, 8, 24), 2 if quick else 4)
     for kind in KINDS:
         _add_runs(table, kind, weak[kind.name])
@@ -160,13 +166,16 @@ def _add_forecast(
     quick: bool,
 ) -> None:
     counted = {}
-    for machines in (1, 2, 3) if quick else (1, 2, 3, PREDICTED[0]):
+    for machines in (2, 3) if quick else (2, 3, PREDICTED[0]):
         began = time.monotonic()
         # A day is like another; on three machines it has to be the runs' own days.
         counted[machines], digest = count(kind, firms, machines, days if machines < 4 else 1)
         print(f"  {kind.name}: counted {machines} in {time.monotonic() - began:.0f} s", flush=True)
-        for run in runs.get(machines, ()):
-            assert run.told["log_sha256"] == digest, "not the event log of one process"
+        if machines in runs:
+            same = all(run.told["log_sha256"] == digest for run in runs[machines])
+            said = "the same" if same else "another"
+            about = f"{kind.name}, {machines}", "event log as in one process", said, digest[:12]
+            table.lines.append(Line(*about, goal="the same", met=same))
     known = partial(costs, runs[1], runs[2], calls)
     cheap, dear = known(TEST_BENCH, threads=False), known(TEST_BENCH, threads=True)
     processors = os.cpu_count() or 1
@@ -183,7 +192,7 @@ def _add_forecast(
         )
     )
     good, poor = known(GOOD, threads=False), known(POOR, threads=True)
-    several = [work for machines, work in counted.items() if machines > 1]
+    several = list(counted.values())
     for machines in PREDICTED:
         work = counted.get(machines) or with_more_machines(several, machines)
         _add_prediction(table, kind, work, good, poor)
@@ -229,7 +238,7 @@ def _about() -> list[str]:
         inspect.getdoc(cluster_model) or "",
         "Measured: message and cable (2 machines), record and end of a day (1 and 2 machines),"
         " calls (hosts with nothing to do on one machine; without Ray's threads in the better case,"
-        " with them in the worse). Counted: rounds and messages of 1, 2, 3 and 10 machines, in one"
+        " with them in the worse). Counted: rounds and messages of 2, 3 and 10 machines, in one"
         " process. Assumed: the network; processors like this one's, two or more for each machine"
         " and free; latency as of calls within one machine and the network's; rounds and imbalance"
         " grow with the logarithm of the machines; as much on each machine as here.",
