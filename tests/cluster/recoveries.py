@@ -6,7 +6,6 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterable
 from itertools import pairwise
 
 from tests.cluster.hosts import Host
@@ -35,18 +34,11 @@ class Days:
     def __init__(self, head: Host, database: str) -> None:
         (head.home / "watch.py").write_text(WATCH)
         self._head = head
+        self._process = head.start(f"exec timeout 300 python watch.py {database}")
         self._seen: list[tuple[int, float]] = []
         self._new = threading.Condition()
-        self._look(database)
-
-    def look_again(self, database: str) -> None:
-        """Goes on looking, should the look have ended with the head."""
-        self.close()
-        self._look(database)
-
-    def _look(self, database: str) -> None:
-        self._process = self._head.start(f"exec timeout 300 python watch.py {database}")
-        threading.Thread(target=self._read, args=[self._process.stdout], daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def wait_for(self, day: int, seconds: float = 120) -> None:
         """Waits until a day is safe."""
@@ -67,8 +59,9 @@ class Days:
         self._process.kill()
         self._process.wait()
 
-    def _read(self, lines: Iterable[str]) -> None:
-        for line in lines:
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
             day, moment = line.split()
             with self._new:
                 self._seen.append((int(day), float(moment)))
@@ -102,9 +95,20 @@ def now() -> float:
 
 def killed(host: Host, pattern: str) -> float:
     """Ends a host's processes whose command line has a pattern, with kill -9; when that was."""
+    return _signalled(host, pattern, "KILL")
+
+
+def stopped(host: Host, pattern: str) -> float:
+    """Has them stand still from now on; when that was."""
+    return _signalled(host, pattern, "STOP")
+
+
+def _signalled(host: Host, pattern: str, signal: str) -> float:
     found = host.ssh(f"pgrep -f '{pattern}'").stdout.split()
     assert found, f"{host.name}: nothing is called {pattern}"
     moment = now()
-    done: subprocess.CompletedProcess[str] = host.ssh(f"kill -9 {' '.join(found)}", check=False)
+    done: subprocess.CompletedProcess[str] = host.ssh(
+        f"kill -{signal} {' '.join(found)}", check=False
+    )
     assert "usage" not in done.stderr
     return moment

@@ -1,51 +1,83 @@
-"""A run whose head is lost goes on when the head is back, with the result of one that was not."""
+"""The head is lost in the middle of a day: the run goes on, and nobody is asked twice."""
 
 from __future__ import annotations
 
+import json
+
+from services.runs import Run
+from services.telemetry.logs import FILE
 from tests.cluster.hosts import Hosts
-from tests.cluster.inline import Inline
 from tests.cluster.laptop import Laptop
-from tests.cluster.recoveries import Days, Recoveries, killed, now
-from tests.cluster.test_3_failures import KILL_DAY, LEAGUE
+from tests.cluster.recoveries import Recoveries, now, stopped
+from tests.cluster.test_2_leagues import DEFAULT
+from tests.cluster.test_3_failures import wait_until
 
-RUN = "headless"
-KEEPER = "^[^ ]*python[^ ]* -m services.cli.cluster_head keep"
-OF_THE_RUN = "^[^ ]*python[^ ]* -m services.cli.cluster_head|^ray::HostActor"
+NAME = "headless"
+ASKED_DAY = 6
+DAYS = 15
+ASKED = f"""
+import logging, os, time
+from pathlib import Path
+from actors.strategies import Strategy
+from services.economy.commands import ViewListings, ViewTrialBalance, WaitForNextDay
+
+class Asked(Strategy):
+    '''Answers something else each time, and on one day takes its time.'''
+
+    reproducible = False
+
+    def decide(self, turn, context):
+        count = Path.home() / "asked"
+        asked = int(count.read_text()) if count.exists() else 0
+        count.write_text(str(asked + 1))
+        logging.getLogger("asked").info("question %d of day %d", asked, turn.day)
+        thinking = Path.home() / "thinking"
+        if turn.day == {ASKED_DAY} and os.uname().nodename != "laptop" and not thinking.exists():
+            thinking.touch()
+            time.sleep(8)
+        return (ViewListings(), ViewTrialBalance(), WaitForNextDay())[asked % 3]
+"""
+RUN_FILE = DEFAULT.replace("days = 10", f"days = {DAYS}").replace(
+    'name = "roaster_A", role = "roaster"',
+    'name = "roaster_A", role = "roaster", strategy = "asked.py:Asked"',
+)
+LEAGUE = "^[^ ]*python[^ ]* -m services.cli.cluster_head play"
 
 
-def test_a_run_goes_on_though_its_keeper_and_then_the_head_are_lost(
-    cluster: Laptop, hosts: Hosts, inline: Inline, recoveries: Recoveries
+def test_an_answer_and_a_log_survive_the_head_on_another_machine(
+    cluster: Laptop, hosts: Hosts, recoveries: Recoveries
 ) -> None:
     cluster.hanse("cluster up hosts.yaml")
-    cluster.write("long.toml", LEAGUE)
-    cluster.hanse(f"cluster run hosts.yaml long.toml --detach --out runs/{RUN}")
-    database = f".hanse/hanse/runs/{RUN}/project/runs/{RUN}/run.db"
-    days = Days(hosts["h1"], database)
-    try:
-        days.wait_for(KILL_DAY)
-        moment = killed(hosts["h1"], KEEPER)
-        assert ends(hosts, OF_THE_RUN)
-        cluster.hanse(f"cluster resume hosts.yaml {RUN} --detach")
-        days.wait_for(2 * KILL_DAY)
-        recoveries.add("what keeps the league (kill -9)", days.standstill(moment), 0)
-        moment = now()
-        hosts.reboot("h1")
-        said = cluster.refused(f"cluster attach hosts.yaml {RUN}")
-        assert "was ended from outside; go on with it there: hanse cluster resume" in said
-        assert "start it with: hanse cluster up" in cluster.refused(
-            f"cluster resume hosts.yaml {RUN}"
-        )
-        cluster.hanse("cluster up hosts.yaml")
-        days.look_again(database)
-        result = cluster.result(f"cluster resume hosts.yaml {RUN}")
-        recoveries.add("the head, rebooted (up, resume)", days.standstill(moment), 0)
-    finally:
-        days.close()
-    assert result["log_sha256"] == inline.digest(LEAGUE)
-    assert result["spans"] == result["spans_expected"]
-
-
-def ends(hosts: Hosts, pattern: str) -> bool:
-    """Whether the processes with such a command line end by themselves, on every host."""
-    look = f"for i in $(seq 50); do pgrep -f '{pattern}' >/dev/null || exit 0; sleep 0.1; done"
-    return all(host.ssh(f"{look}; exit 1", check=False).returncode == 0 for host in hosts.cluster)
+    cluster.write("asked.py", ASKED)
+    cluster.write("asked.toml", RUN_FILE)
+    here = cluster.result("run asked.toml --placement inline")
+    cluster.hanse(
+        f"cluster run hosts.yaml asked.toml --placement packed --detach --out runs/{NAME}"
+    )
+    workers = [hosts["h2"], hosts["h3"]]
+    wait_until(lambda: any((host.home / "thinking").exists() for host in workers))
+    [asked] = [host for host in workers if (host.home / "thinking").exists()]
+    # The league is not to hear of the answer.
+    stopped(hosts["h1"], LEAGUE)
+    spool = asked.home / ".hanse" / "spools"
+    wait_until(lambda: any(b'"answer"' in f.read_bytes() for f in spool.glob(f"*/*-{ASKED_DAY}-*")))
+    moment = now()
+    hosts.reboot("h1")
+    said = cluster.refused(f"cluster attach hosts.yaml {NAME}")
+    assert "was ended from outside; go on with it there: hanse cluster resume" in said
+    said = cluster.refused(f"cluster resume hosts.yaml {NAME}")
+    assert "start it with: hanse cluster up" in said
+    cluster.hanse("cluster up hosts.yaml")
+    result = cluster.result(f"cluster resume hosts.yaml {NAME}")
+    recoveries.add("the head, rebooted (up and resume)", now() - moment, 0)
+    assert result["log_sha256"] == here["log_sha256"]
+    assert (asked.home / "asked").read_text() == (cluster.home / "asked").read_text()
+    assert not list(spool.iterdir())
+    lines = (cluster.home / "runs" / NAME / FILE).read_text().splitlines()
+    logged = [record for record in map(json.loads, lines) if record["logger"] == "asked"]
+    assert {record["agent"] for record in logged} == {"roaster_A"}
+    assert [record["message"].split()[1] for record in logged] == [
+        str(number) for number in range(len(logged))
+    ]
+    assert len(logged) == int((asked.home / "asked").read_text())
+    assert Run(cluster.home / "runs" / NAME).state == "finished"
