@@ -19,6 +19,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -76,6 +77,10 @@ def runs_folder() -> Path:
 
 def keep(folder: Path) -> int:
     """Plays a run to its end in a process of its own, and again when that is killed."""
+    from services.cluster import gcs_keeper
+
+    lock = folder.parent.parent / "gcs.lock"
+    threading.Thread(target=gcs_keeper.watch, args=(note, lock), daemon=True).start()
     code = -1
     for attempt in range(ATTEMPTS):
         words = [sys.executable, "-m", "services.cli.cluster_head", "play", folder.name]
