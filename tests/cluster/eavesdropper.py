@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from tests.cluster.hosts import Host
 
+WORDS = ("retailer_", "HostActor", "exchange_town_")
+"""Agents' names in the mail between hosts, and what Ray says of the actors that carry them."""
 _ALL_FRAMES = 3
 _MOST_BYTES = 65_536
 _SSH = 22

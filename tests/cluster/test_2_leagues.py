@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 
 from services.runs import Run
+from tests.cluster.eavesdropper import WORDS, Overheard, overhearing
 from tests.cluster.hosts import Hosts
 from tests.cluster.inline import Inline
 from tests.cluster.laptop import Laptop
@@ -57,13 +59,28 @@ def test_the_default_league_is_the_same_to_the_byte(cluster: Laptop) -> None:
     assert result["log_sha256"] == here["log_sha256"]
 
 
-def test_three_hundred_firms_packed_are_the_same_to_the_byte(
-    cluster: Laptop, inline: Inline
-) -> None:
+@pytest.fixture(scope="module")
+def packed(cluster: Laptop, hosts: Hosts) -> tuple[dict[str, Any], Overheard]:
+    """The result of a packed league, and what somebody on the network has read of it."""
     cluster.write("packed.toml", PACKED)
-    result = cluster.result("cluster run hosts.yaml packed.toml")
+    with overhearing(hosts["h2"]) as heard:
+        result = cluster.result("cluster run hosts.yaml packed.toml")
+    return result, heard
+
+
+def test_three_hundred_firms_packed_are_the_same_to_the_byte(
+    packed: tuple[dict[str, Any], Overheard], inline: Inline
+) -> None:
+    result, _ = packed
     assert (result["placement"], result["hosts"]) == ("packed", 3)
     assert result["log_sha256"] == inline.digest(PACKED)
+
+
+def test_without_tls_whoever_is_on_the_network_reads_along(
+    packed: tuple[dict[str, Any], Overheard],
+) -> None:
+    _, heard = packed
+    assert {word: heard.says(word) for word in WORDS} == dict.fromkeys(WORDS, True)
 
 
 def test_progress_comes_to_the_terminal_and_the_folder_comes_back(cluster: Laptop) -> None:
