@@ -195,18 +195,20 @@ def _add_forecast(
     several = list(counted.values())
     for machines in PREDICTED:
         work = counted.get(machines) or with_more_machines(several, machines)
-        _add_prediction(table, kind, work, good, poor)
+        _add_prediction(table, kind, firms, work, good, poor)
     table.notes.append(_described(kind, several, good, poor))
 
 
-def _add_prediction(table: Bench, kind: Kind, work: Workload, good: Costs, poor: Costs) -> None:
+def _add_prediction(
+    table: Bench, kind: Kind, firms: int, work: Workload, good: Costs, poor: Costs
+) -> None:
     least, most = seconds_a_day(work, good, poor)
     day = predict(work, poor)
     parts = f"handling {day.handling:.3g} s, calls {day.calls:.3g}, cable {day.cable:.3g}"
     table.lines.append(
         Line(
             f"{kind.name}, {work.machines}",
-            f"predicted: {FIRMS * work.machines:,} firms, {work.messages:,.0f} messages a day",
+            f"predicted: {firms * work.machines:,} firms, {work.messages:,.0f} messages a day",
             f"{work.messages / most:,.0f} to {work.messages / least:,.0f} messages/s",
             f"{least:.3g} to {most:.3g} s a day; at worst: {parts}, recorder {day.recording:.3g};"
             f" first {day.bottleneck}",
