@@ -31,11 +31,11 @@ class Kind(NamedTuple):
 KINDS: Final = (
     Kind(
         "trading", "scripted",
-        "towns that trade at home: hosts play whole days apart, a day is one round", 20, 4,
+        "towns that trade at home: hosts play whole days apart, a day is one round", 20, 12,
     ),
     Kind(
         "talking", "informed",
-        "firms that also talk, some with other towns: many rounds a day, with mail in each", 6, 2,
+        "firms that also talk, some with other towns: many rounds a day, with mail in each", 6, 4,
     ),
 )  # fmt: skip
 

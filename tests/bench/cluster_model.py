@@ -110,10 +110,12 @@ def on_shared_processors(
 ) -> tuple[float, float]:
     """The best and the worst such day when all machines share processors, as on a test bench.
 
-    It takes at least the CPU of everything divided by the processors.
+    Handling takes at least its CPU divided by the processors, and so does the whole day.
     """
-    cpu = work.messages * costs.message + day.calls + day.recording
-    return max(day.best, cpu / processors), max(day.worst, cpu / processors)
+    handling = work.messages * costs.message
+    least = (handling + day.calls + day.recording) / processors
+    slower = day._replace(handling=max(day.handling, handling / processors))
+    return max(slower.best, least), max(slower.worst, least)
 
 
 def with_more_machines(known: Sequence[Workload], machines: int) -> Workload:
