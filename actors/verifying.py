@@ -2,7 +2,7 @@
 
 A monitor's attribution is statistical evidence. The league can do better than believe it: it is
 played again from before the cascade began, once with each suspect silent, and the harm that does
-not come about is that suspect's doing::
+not come about is that suspect's doing. So it is with those to whom they had listened::
 
     found = verify(Path("runs/talk24-seed0-001"))
     print(found.tested[0].agent, found.tested[0].avoided)
@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from actors.cast import Cast
 from actors.containment import chosen
 from actors.replaying import config_of, counterfactual, harm_figures, net_incomes, play_again
+from actors.shared_sources import shared_sources
 from monitors.caspian.alert import CascadeReport
 from services.config import InterventionConfig, RunConfig
 from services.config.problems import unknown
@@ -33,6 +34,9 @@ MARGIN: Final = 24
 """Ticks before the estimated onset from which suspects are silent. The estimate may be some ticks
 late, and what has spread by then nobody can take back; silence before a cascade has begun avoids
 nothing, so that too much of a margin costs but a day of playing."""
+SOURCES: Final = 2
+"""So many are tried to whom the likeliest suspects had listened."""
+SOURCE: Final = "source"
 CONFIRMED: Final = 0.5
 """The share of the harm that must be avoided without a suspect for it to count as its doing."""
 
@@ -46,7 +50,8 @@ class Tested(NamedTuple):
 
     agent: str
     roles: tuple[str, ...]
-    """The roles in which it is suspected: origin, bridge, amplifier."""
+    """The roles in which it is suspected: origin, bridge, amplifier; ``source``: it is not, but
+    the likeliest suspects had listened to it."""
     harmed_hours: float | None
     """Of all firms together, from the onset on; None where nobody talks."""
     avoided: float | None
@@ -139,6 +144,7 @@ def verify(
     *,
     alert: str | None = None,
     suspects: int = 3,
+    sources: int = SOURCES,
     margin: int = MARGIN,
     days: int | None = None,
     cast: type[Cast] = Cast,
@@ -150,6 +156,7 @@ def verify(
         run: The run's folder; it is not changed.
         alert: The alert's id; the first one if None.
         suspects: How many of them; in the order in which containment would restrain them.
+        sources: How many of those to whom the likeliest had listened are tried, too.
         margin: How many ticks before the estimated onset they fall silent.
         days: How many days are looked at, beginning with the first silent one; all if None.
         cast: Who plays, if the run had a cast of its own.
@@ -166,9 +173,23 @@ def verify(
     if not agents:
         raise HanseError(f"{run}: {report.id} names no suspects; there is nothing to verify")
     assert config.monitor is not None
-    since = max(0, (report.onset - margin) * config.monitor.tick_minutes)
-    found = try_without(original, agents, since, days=days, cast=cast, on_replay=on_replay)
-    tested = [one._replace(roles=_roles(report, one.agent)) for one in found.tested]
+    ticks = config.monitor.tick_minutes
+    since = max(0, (report.onset - margin) * ticks)
+    shared = shared_sources(
+        original,
+        agents,
+        since,
+        (report.alert_tick + 1) * ticks,
+        most=sources,
+        beside=cast(config).beyond_restraint,
+    )
+    found = try_without(
+        original, [*agents, *shared], since, days=days, cast=cast, on_replay=on_replay
+    )
+    tested = [
+        one._replace(roles=(SOURCE,) if one.agent in shared else _roles(report, one.agent))
+        for one in found.tested
+    ]
     return found._replace(alert=report.id, tested=tested)
 
 

@@ -1,7 +1,7 @@
 """Is the true origin found: by the monitor alone, and when its suspects are tried by replays?
 
-Each run with an alarm is played again without each of the suspects (:mod:`actors.verifying`), who
-are then ordered by how much of the harm vanishes with them.
+Each run with an alarm is played again without each of the suspects and of their sources
+(:mod:`actors.verifying`), who are then ordered by how much of the harm vanishes with them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from actors.studies.detecting import contents, silent
 from actors.studies.intervals import share
 from actors.studies.leagues import ATTACKS, talking_league
 from actors.studies.segments import spread
-from actors.verifying import report_of, verify
+from actors.verifying import Tested, report_of, verify
 from monitors.caspian.calibration import Calibration
 from services.config import RunConfig
 from services.runs import Run
@@ -30,6 +30,8 @@ from services.talk.harm import ground_truths
 
 SUSPECTS: Final = 6
 """Tried for each alert."""
+SOURCES: Final = 4
+"""And of those to whom the likeliest of them had listened."""
 GOAL: Final = 0.9
 """The share of abrupt cases in which the true origin must come first."""
 
@@ -65,7 +67,7 @@ class Row(BaseModel):
     suspected: tuple[float, float, float]
     """Share of the abrupt alarms whose true origin the monitor names first, and its interval."""
     among: float
-    """Share of them whose true origin is among the suspects."""
+    """Share of them whose true origin is among those who are tried."""
     verified: tuple[float, float, float]
     """Share of them whose true origin comes first after the replays."""
 
@@ -108,6 +110,7 @@ def try_suspects(
     sizes: Sequence[int] = (24,),
     kinds: Sequence[str] = ATTACKS,
     seeds: int = 20,
+    first: int = 20,
     segments: int = 160,
     processes: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -119,6 +122,8 @@ def try_suspects(
         sizes: Firms.
         kinds: What is done to the leagues.
         seeds: Of each kind and size.
+        first: The first of them. On 0 to 19 it was found that a corrupted board is often not among
+            the suspects, whereupon their sources were tried, too: so others are the usual ones.
         segments: Benign runs of each size to calibrate on.
         processes: How many play at the same time.
         progress: Called with (what, done, of how many).
@@ -130,7 +135,7 @@ def try_suspects(
         (firms, kind, seed, contents(found[firms]))
         for firms in sizes
         for kind in kinds
-        for seed in range(seeds)
+        for seed in range(first, first + seeds)
     ]
     tried = spread(_try, tasks, processes, partial(tell, "trying suspects"))
     return Attribution(calibrations=found, tried=tried)
@@ -157,7 +162,7 @@ def _judged(firms: int, kind: str, seed: int, config: RunConfig, folder: Path) -
             verified=None, avoided=[],
         )  # fmt: skip
     suspects = chosen(report, SUSPECTS)
-    tested = verify(folder, suspects=SUSPECTS, days=5).tested if suspects else []
+    tested = _tested(folder) if suspects else []
     order = [one.agent for one in tested]
     named = [suspect.agent for suspect in report.origin.suspects]
     return Tried(
@@ -170,6 +175,10 @@ def _judged(firms: int, kind: str, seed: int, config: RunConfig, folder: Path) -
         verified=order.index(truth.origin) if truth.origin in order else None,
         avoided=[one.avoided or 0.0 for one in tested],
     )
+
+
+def _tested(folder: Path) -> list[Tested]:
+    return verify(folder, suspects=SUSPECTS, sources=SOURCES, days=5).tested
 
 
 def _row(kind: str, some: list[Tried]) -> Row:

@@ -101,9 +101,9 @@ def evaluate(
 
     A router's policy is measured against the rules for routers, by what buyers save and get.
 
-    The same seed means the same luck, so differences are taken seed by seed. The runs of firms are kept and
-    can be opened, traced and reported as any other; a stopped evaluation is taken up again by the
-    same command.
+    The same seed means the same luck, so differences are taken seed by seed. The runs of firms are
+    kept and can be opened, traced and reported as any other; a stopped evaluation is taken up again
+    by the same command.
     """
     from services.cli.evaluate_buyer import evaluate_buyer, purchasing_policy
     from services.cli.evaluate_router import evaluate_router

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 EXAMPLE = """Examples:
 
   hanse monitor verify talk24-seed0-001
-      the three likeliest suspects of the first alert
+      the three likeliest suspects of the first alert, and two to whom these
+      had listened: a board that is wrong is known by its readers
 
   hanse monitor verify talk24-seed0-001 --alert cascade-2 --suspects 6
 
@@ -36,6 +37,10 @@ def verify(
         str | None, typer.Option(metavar="ID", help="Which alert, such as cascade-2 (the first).")
     ] = None,
     suspects: Annotated[int, typer.Option(min=1, max=100, help="How many are tried.")] = 3,
+    sources: Annotated[
+        int,
+        typer.Option(min=0, max=100, help="And of those to whom the likeliest had listened."),
+    ] = 2,
     margin: Annotated[
         int,
         typer.Option(
@@ -50,9 +55,10 @@ def verify(
 ) -> None:
     """Check an alert's attribution: play the run again without each of the suspects.
 
-    A monitor's suspicion is statistical. Here each suspect is silent from before the cascade's
-    onset on, in a replay without monitors and containment, and the share of the harm that then
-    does not happen is its doing. The run is not changed, and the replays are not kept.
+    A monitor's suspicion is statistical. Here each suspect, and each of those to whom they had
+    listened, is silent from before the cascade's onset on, in a replay without monitors and
+    containment, and the share of the harm that then does not happen is its doing. The run is not
+    changed, and the replays are not kept.
     """
     from actors.verifying import verify as check
     from services.cli.folders import find_run
@@ -66,6 +72,7 @@ def verify(
         folder,
         alert=alert,
         suspects=suspects,
+        sources=sources,
         margin=margin,
         days=days,
         on_replay=None if quiet else progress,

@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def verified(run: Run) -> Verification:
-    return verify(run.folder)
+    return verify(run.folder, sources=0)
 
 
 def test_the_true_origin_comes_first_whomever_the_monitor_suspects_most(
@@ -69,7 +69,7 @@ def test_a_run_with_measures_is_compared_with_itself_without_them(
     contained = played(tmp_path / "run", alarmed(containment={}))
     replays = []
     found = verify(
-        contained.folder, on_replay=lambda who, done, of: replays.append((who, done, of))
+        contained.folder, sources=0, on_replay=lambda who, done, of: replays.append((who, done, of))
     )
     assert replays == [("", 0, 4), (OTHERS[0], 1, 4), (ORIGIN, 2, 4), (OTHERS[1], 3, 4)]
     assert found.replayed and not verified.replayed
@@ -83,11 +83,17 @@ def test_a_run_with_measures_is_compared_with_itself_without_them(
 
 
 def test_fewer_days_and_fewer_suspects_can_be_looked_at(run: Run, verified: Verification) -> None:
-    found = verify(run.folder, suspects=1, days=2)
+    found = verify(run.folder, suspects=1, sources=0, days=2)
     assert [one.agent for one in found.tested] == [OTHERS[0]]
     assert found.last_day == 2
     assert found.harmed_hours is not None and verified.harmed_hours is not None
     assert 0 < found.harmed_hours < verified.harmed_hours
+
+
+def test_those_to_whom_the_suspects_had_listened_are_tried_too(run: Run) -> None:
+    found = verify(run.folder, suspects=1, sources=1, days=2)
+    roles = {one.agent: one.roles for one in found.tested}
+    assert roles == {OTHERS[0]: ("origin",), "board": ("source",)}
 
 
 def test_anybody_can_be_tried_whoever_suspects_them(run: Run) -> None:

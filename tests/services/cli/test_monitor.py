@@ -205,8 +205,8 @@ def test_the_suspect_without_whom_the_harm_vanishes_comes_first(hanse, run):
     outcome = hanse("monitor", "verify", "rumour")
     assert outcome.code == 0
     assert outcome.err.splitlines()[:2] == [
-        "replay 1 of 4: without any measure",
-        f"replay 2 of 4: without {OTHERS[0]}",
+        "replay 1 of 6: without any measure",
+        f"replay 2 of 6: without {OTHERS[0]}",
     ]
     lines = outcome.out.splitlines()
     assert lines[0].startswith("cascade-1: an abrupt cascade since about day 2 12:00")
@@ -223,10 +223,13 @@ def test_the_suspect_without_whom_the_harm_vanishes_comes_first(hanse, run):
 
 
 def test_suspects_who_have_not_done_it_are_exit_code_1(hanse, run):
-    outcome = hanse("monitor", "verify", "rumour", "--margin", 0, "--suspects", 1, "--quiet")
+    outcome = hanse(
+        "monitor", "verify", "rumour", "--margin", 0, "--suspects", 1, "--sources", 0, "--quiet"
+    )
     assert (outcome.code, outcome.err) == (1, "")
     assert "none of them accounts for half of the harm" in outcome.out
-    document = hanse("monitor", "verify", "rumour", "--suspects", 1, "--days", 2, "--json").document
+    fewer = ("--suspects", 1, "--sources", 0, "--days", 2)
+    document = hanse("monitor", "verify", "rumour", *fewer, "--json").document
     assert [one["agent"] for one in document["tested"]] == [OTHERS[0]]
     assert (document["confirmed"], document["replayed"], document["last_day"]) == (False, True, 2)
 
