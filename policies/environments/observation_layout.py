@@ -50,8 +50,30 @@ class Field:
     high: float = 2.0
 
 
+class FieldLayout:
+    """A vector that is made of fields."""
+
+    fields: Any
+    """All entries in order: :class:`Field`."""
+
+    @property
+    def size(self) -> int:
+        """The length of the vector."""
+        return len(self.fields)
+
+    @cached_property
+    def low(self) -> NDArray[np.float32]:
+        """The least value of each entry."""
+        return np.array([field.low for field in self.fields], dtype=np.float32)
+
+    @cached_property
+    def high(self) -> NDArray[np.float32]:
+        """The largest value of each entry."""
+        return np.array([field.high for field in self.fields], dtype=np.float32)
+
+
 @dataclass(frozen=True)
-class ObservationLayout:
+class ObservationLayout(FieldLayout):
     """The fields of a role, and how a view becomes a vector of them.
 
     Args:
@@ -130,21 +152,6 @@ class ObservationLayout:
     def items(self) -> tuple[str, ...]:
         """The items that concern the role: what it buys, then what it sells."""
         return (*BUYS[self.role], *SELLS[self.role])
-
-    @property
-    def size(self) -> int:
-        """The length of the vector."""
-        return len(self.fields)
-
-    @cached_property
-    def low(self) -> NDArray[np.float32]:
-        """The least value of each entry."""
-        return np.array([f.low for f in self.fields], dtype=np.float32)
-
-    @cached_property
-    def high(self) -> NDArray[np.float32]:
-        """The largest value of each entry."""
-        return np.array([f.high for f in self.fields], dtype=np.float32)
 
     @cached_property
     def sha256(self) -> str:

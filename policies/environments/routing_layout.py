@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from policies.environments.action_layout import Lever
 from policies.environments.checks import finite
-from policies.environments.observation_layout import Field
+from policies.environments.observation_layout import Field, FieldLayout
 from services.economy.catalogue import GREEN, GREEN_SPECIALTY, ROASTED, ROASTED_SPECIALTY
 from services.economy.setup import TownSetup
 from services.messages import MINUTES_PER_DAY
@@ -82,7 +82,7 @@ class RoutingView:
 
 
 @dataclass(frozen=True)
-class RoutingLayout:
+class RoutingLayout(FieldLayout):
     """How a view becomes a vector.
 
     Args:
@@ -120,21 +120,6 @@ class RoutingLayout:
                 Field(f"town_{rank}.load", "foreign orders the day before", 10.0, high=4.0),
             ]
         return tuple(found)
-
-    @property
-    def size(self) -> int:
-        """The length of the vector."""
-        return len(self.fields)
-
-    @cached_property
-    def low(self) -> NDArray[np.float32]:
-        """The least value of each entry."""
-        return np.array([field.low for field in self.fields], dtype=np.float32)
-
-    @cached_property
-    def high(self) -> NDArray[np.float32]:
-        """The largest value of each entry."""
-        return np.array([field.high for field in self.fields], dtype=np.float32)
 
     @cached_property
     def sha256(self) -> str:

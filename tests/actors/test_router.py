@@ -19,8 +19,10 @@ EXCHANGES = {town: f"exchange_{town}" for town in ("Luebeck", "Riga", "Turku", "
 class Office:
     """A router and the mail that reaches it; every quote is this morning's."""
 
-    def __init__(self, rule: RouterRule = "cheapest", **options: Any) -> None:
-        self.router = Router("router", rule, exchanges=EXCHANGES, **options)
+    def __init__(
+        self, rule: RouterRule = "cheapest", router: Router | None = None, **options: Any
+    ) -> None:
+        self.router = router or Router("router", rule, exchanges=EXCHANGES, **options)
         self.context = Context("router", now=540)
         self.number = 0
 

@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 from actors.cast import Cast
-from actors.context import Context
 from actors.league import League
 from actors.routing import PolicyRouter, RememberingRouter, from_config
 from actors.strategies.fingerprint import changed, fingerprints
@@ -21,8 +20,9 @@ from policies.training.artefact import describe, write
 from services.config import RouterConfig, RunConfig
 from services.economy.abroad import TownQuote, TradeFill, TradeOrder, TradeRefused
 from services.errors import HanseError
-from services.messages import Message, Payload
+from services.messages import Message
 from services.runs import Run
+from tests.actors import test_router
 from tests.policies.environments.two_ports import two_ports
 
 pytest.importorskip("safetensors")
@@ -33,28 +33,22 @@ EXCHANGES = {town: f"exchange_{town}" for town in TOWNS}
 SETUP = Cast(two_ports()).setup("Bergen")
 
 
-class Office:
-    """A router and the mail that reaches it."""
+class Office(test_router.Office):
+    """A router that remembers, and the mail that reaches it."""
+
+    router: RememberingRouter
 
     def __init__(self, router: RememberingRouter) -> None:
-        self.router = router
-        self.context = Context("router", now=540)
-        self.number = 0
+        super().__init__(router=router)
 
-    def tell(self, sender: str, payload: Payload, about: Message | None = None) -> list[Message]:
-        self.number += 1
-        message = self.context.incoming(sender, payload, self.number)
-        if about is not None:
-            message = message.model_copy(update={"in_reply_to": about.id})
-        return self.router.receive(message, self.context)
-
-    def quote(self, town: str, ask: float, kg: int) -> None:
+    def quote(self, town: str, ask: float | None = None, kg: int = 50) -> None:
+        assert ask is not None
         asks, stock = {BEANS: ask}, {BEANS: kg}
         exchange = EXCHANGES[town]
         said = TownQuote(town=town, exchange=exchange, day=0, asks=asks, kg=stock, load=2)
         assert self.tell(exchange, said) == []
 
-    def order(self, qty: int = 10, name: str = "F1") -> Message:
+    def order(self, qty: int = 10, name: str = "F1") -> Message:  # type: ignore[override]
         wish = TradeOrder(
             order=name, town="Bergen", reply_to="exchange_Bergen", item=BEANS, qty=qty, max_price=5
         )
