@@ -47,25 +47,31 @@ class RememberingRouter(Router):
         if self._quotes.get(quote.town) is quote:
             self._dealings[quote.town] = Dealings()
 
+    def _with(self, town: str) -> Dealings:
+        """The dealings with a town; new ones if a rule has dealt with it until now."""
+        return self._dealings.setdefault(town, Dealings())
+
     def on_answer(self, message: Message, context: Context) -> None:
         """Notes how an order has fared, and hands the answer on."""
         asked = self._open.get(message.in_reply_to or "")
         super().on_answer(message, context)
         if asked is None or asked[1] != message.sender:
             return
-        town, item = self._under_way.pop(message.in_reply_to or "")
+        town, item = self._under_way.pop(message.in_reply_to or "", ("", ""))
+        if not town:
+            return
         answer = message.payload
-        self._dealings[town].filled(item, answer.qty if isinstance(answer, TradeFill) else 0)
+        self._with(town).filled(item, answer.qty if isinstance(answer, TradeFill) else 0)
 
     def passed_on(self, order: TradeOrder, town: str, passed: Message) -> None:
         """Notes that an order was passed to a town."""
-        self._dealings[town].asked(order.item, order.qty)
+        self._with(town).asked(order.item, order.qty)
         self._under_way[passed.id] = town, order.item
 
     def view(self, order: TradeOrder, now: int) -> RoutingView:
         """What there is to decide about an order: the towns that may fill some of it."""
         able = [
-            Candidate(town, ask, kg, quote.load, self._dealings[town])
+            Candidate(town, ask, kg, quote.load, self._with(town))
             for town, quote in self._quotes.items()
             if town != order.town
             and (kg := quote.kg.get(order.item, 0)) > 0
@@ -82,10 +88,11 @@ class RememberingRouter(Router):
         }
 
     def load(self, saved: dict[str, Any]) -> None:
-        """Goes on from :meth:`save`."""
+        """Goes on from :meth:`save`, also of a router that has gone by a rule."""
         super().load(saved)
-        self._dealings = {town: Dealings(**told) for town, told in saved["dealings"].items()}
-        self._under_way = {key: (town, item) for key, (town, item) in saved["under_way"].items()}
+        dealings, under_way = saved.get("dealings", {}), saved.get("under_way", {})
+        self._dealings = {town: Dealings(**told) for town, told in dealings.items()}
+        self._under_way = {key: (town, item) for key, (town, item) in under_way.items()}
 
 
 class WaitingRouter(RememberingRouter):

@@ -10,6 +10,7 @@ from policies.environments.league_game import LeagueGame
 from policies.environments.leagues import as_config, with_strategies
 from policies.environments.routing_env import CoffeeRouterEnv, RoutingSeat
 from policies.environments.seat import Seat
+from policies.environments.seeds import Seeds
 from policies.training.acting import LeversPolicy
 from policies.training.settings import EnvironmentConfig, TrainingConfig
 from policies.training.tally import Outcome, Tally
@@ -123,12 +124,34 @@ def check(config: TrainingConfig, source: str = "the training") -> World:
         named = str(error).startswith(("firm", "router", "strategies", "rules"))
         raise HanseError(f"{source}: environment{'.' if named else ': '}{error}") from None
     ppo, days = config.ppo, world.config.days
+    if isinstance(world, CoffeeRouterEnv):
+        orders = orders_of(world)
+        if ppo.minibatch > ppo.episodes * orders:
+            raise HanseError(
+                f"{source}: ppo.minibatch: {ppo.minibatch} steps are more than an iteration has:"
+                f" {ppo.episodes} episodes of about {orders} orders; allowed: up to"
+                f" {ppo.episodes * orders}"
+            )
     if about.router is None and about.cadence == "day" and ppo.minibatch > ppo.episodes * days:
         raise HanseError(
             f"{source}: ppo.minibatch: {ppo.minibatch} steps are more than an iteration has:"
             f" {ppo.episodes} episodes of {days} days; allowed: up to {ppo.episodes * days}"
         )
     return world
+
+
+def orders_of(world: CoffeeRouterEnv) -> int:
+    """How many decisions a router has in an episode, if it always asks the cheapest town.
+
+    Raises:
+        HanseError: nobody orders anything abroad.
+    """
+    world.reset(seed=Seeds.TRAINING[0])
+    orders, over = 0, False
+    while not over:
+        _, _, over, _, _ = world.step([0])
+        orders += 1
+    return orders
 
 
 def play(world: World, policies: Mapping[str, LeversPolicy], seed: int) -> dict[str, Outcome]:

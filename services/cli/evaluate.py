@@ -128,10 +128,21 @@ def evaluate(
     if found.training.environment.router is not None:
         if firm is not None:
             raise HanseError(f"--firm: {policy} is a router's policy; leave it out")
+        for option, is_given in (("--out", out is not None), ("--workers", workers is not None)):
+            if is_given:
+                raise HanseError(
+                    f"{option}: a router's policy is measured in this process, and nothing is kept;"
+                    " leave it out"
+                )
         config, source = _league(found, file, settings or [])
         chosen = parse_seeds(seeds or "100-119")
         league = config, f"{source}, {config.days} days"
-        if not evaluate_router(found, league, chosen, against, quiet, as_json) and must_win:
+        try:
+            won = evaluate_router(found, league, chosen, against, quiet, as_json)
+        except KeyboardInterrupt:
+            note("stopped; nothing of it is kept: type the same again")
+            raise typer.Exit(130) from None
+        if must_win and not won:
             raise typer.Exit(4)
         return
     config, source = _league(found, file, settings or [])

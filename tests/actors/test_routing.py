@@ -119,6 +119,19 @@ def test_read_back_it_remembers_the_same() -> None:
     assert visby.dealings == Dealings(1, {BEANS: 10}, {BEANS: 10}, 0)
 
 
+def test_it_goes_on_from_what_a_router_with_a_rule_has_kept() -> None:
+    office = asking_the_cheapest()
+    sent = office.order()
+    kept = office.router.save()
+    del kept["dealings"], kept["under_way"]
+    office.router = RememberingRouter("router", EXCHANGES)
+    office.router.load(kept)
+    [handed_on] = office.tell("exchange_Visby", filled("Visby", 10), about=sent)
+    assert handed_on.recipient == "exchange_Bergen"
+    assert office.router.view(wish(), 600).candidates[0].dealings == Dealings()
+    assert office.order(name="F2").recipient == "exchange_Visby"
+
+
 # ---- by a policy -------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ import torch
 from actors.league import League
 from policies.training.artefact import read_manifest
 from policies.training.checkpoint import read_checkpoint
+from policies.training.episodes import check
 from policies.training.settings import TrainingConfig
 from policies.training.trainer import Trainer
 from services.cli.main import run_command
@@ -112,6 +113,22 @@ def test_evaluate_compares_it_with_the_rules_seed_by_seed(
     assert set(surplus["policy"]) == {"100", "101", "102"}
     mean = sum(surplus["policy"][s] - surplus["cheapest"][s] for s in surplus["policy"]) / 3
     assert document["policy_minus"]["cheapest"]["mean"] == pytest.approx(mean)
+
+
+def test_a_minibatch_that_is_more_than_an_iterations_orders_is_refused() -> None:
+    wrong = config().changed("x", ppo={"iterations": 1, "episodes": 2, "minibatch": 100_000})
+    with pytest.raises(
+        HanseError, match=r"ppo\.minibatch: 100000 steps are .* orders; allowed"
+    ):
+        check(wrong, "small.toml")
+
+
+@pytest.mark.parametrize("option", [("--out", "x"), ("--workers", "2"), ("--firm", "roaster_A")])
+def test_evaluate_refuses_what_has_no_meaning_for_a_router(
+    straight: Path, option: tuple[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["evaluate", str(straight), *option]) == 2
+    assert option[0] in capfd.readouterr().err
 
 
 def test_evaluate_refuses_a_rule_that_there_is_not(
