@@ -21,7 +21,8 @@ HERE: Final = "(here)"
 SHARED_BYTES: Final = 200_000_000
 """What deploy/local.yaml gives Ray's object store, in /dev/shm."""
 RENEW_DAYS: Final = 30
-_FOR_OWNER: Final = "600"
+_OTHERS: Final = 0o077
+"""What a file's mode lets others than its owner do."""
 _TOKEN: Final = "~/.ray/auth_token"
 _CLOSED: Final = {8265: "--dashboard-host=127.0.0.1", 10001: "--ray-client-server-port removed"}
 """Ports that nobody but their own machine is to reach, and what closes them in `ray start`."""
@@ -123,13 +124,13 @@ def _fine(facts: Facts, head: str) -> dict[str, str]:
 
 
 def _token_here(cluster: ClusterFile) -> Check:
-    if not cluster.token.exists():
-        return Check("token", "ok", f"none at {cluster.token} yet; hanse cluster up makes it")
     try:
-        cluster.check_token()
+        exists = cluster.check_token()
     except HanseError as error:
         fault, _, remedy = str(error).removeprefix(f"{cluster.token}: ").partition("; ")
         return Check("token", "failed", fault, remedy)
+    if not exists:
+        return Check("token", "ok", f"none at {cluster.token} yet; hanse cluster up makes it")
     return Check("token", "ok", f"{cluster.token}, for its owner alone")
 
 
@@ -146,7 +147,7 @@ def _shared_memory(shown: Exposure, is_up: bool) -> Check:
 
 
 def _secrets(shown: Exposure, is_up: bool) -> Check:
-    open_to_others = [path for path, mode in shown.secrets.items() if mode != _FOR_OWNER]
+    open_to_others = [path for path, mode in shown.secrets.items() if int(mode, 8) & _OTHERS]
     if open_to_others:
         modes = ", ".join(f"{path} has mode {shown.secrets[path]}" for path in open_to_others)
         return Check(
@@ -173,7 +174,11 @@ def _tls(cluster: ClusterFile, facts: Facts, shown: Exposure, is_up: bool) -> Ch
             remedy = "hanse cluster down, then up, which brings it"
             return Check("TLS", "failed", f"{facts.name} has no certificate", remedy)
         return Check("TLS", "ok", "on; no certificate yet, hanse cluster up brings it")
-    days = days_left(shown.certificate)
+    try:
+        days = days_left(shown.certificate)
+    except HanseError as error:
+        fault, _, remedy = str(error).partition("; ")
+        return Check("TLS", "failed", fault, remedy)
     text = f"on; the certificate ends in {days} days"
     if days > RENEW_DAYS:
         return Check("TLS", "ok", text)

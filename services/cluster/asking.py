@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from pydantic import TypeAdapter
 
 from services.cluster import checks
 from services.cluster.checks import Facts
@@ -15,6 +17,7 @@ from services.cluster.cluster_file import ClusterFile
 from services.cluster.ssh import Ssh
 from services.errors import HanseError
 
+_T = TypeVar("_T")
 NO_RAY: Final = 41
 """The exit code of :data:`PYTHON` on a host whose login shell finds no Ray."""
 PYTHON: Final = (
@@ -28,21 +31,41 @@ def ask(ssh: Ssh, host: str) -> Facts:
     """What a host has.
 
     Raises:
-        HanseError: it does not answer, or has no Ray.
+        HanseError: it does not answer so that it can be understood, or has no Ray.
     """
     asked = time.time()
     answer = on_host(ssh, host, "facts")
-    return Facts.parse(answer, asked, time.time())
+    answered = time.time()
+    return understood(host, lambda: Facts.parse(answer, asked, answered))
 
 
 def end_all(ssh: Ssh, host: str) -> list[str]:
     """Ends all processes of Ray and of leagues on a host; those that are left, ``pid command``.
 
     Raises:
-        HanseError: it does not answer, or has no Ray.
+        HanseError: it does not answer so that it can be understood, or has no Ray.
     """
-    left: list[str] = on_host(ssh, host, "end")
-    return left
+    left = on_host(ssh, host, "end")
+    return understood(host, lambda: TypeAdapter(list[str]).validate_python(left, strict=True))
+
+
+def understood(host: str, parse: Callable[[], _T]) -> _T:
+    """What a host's answer says.
+
+    Args:
+        host: Whose it is.
+        parse: Reads it.
+
+    Raises:
+        HanseError: it is not what was asked for.
+    """
+    try:
+        return parse()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise HanseError(
+            f"{host}: its answer is not what was asked for; see that nothing makes its Python print"
+            " a line of its own (a sitecustomize module)"
+        ) from None
 
 
 def on_host(ssh: Ssh, host: str, action: str, script: str = "on_host.py") -> Any:

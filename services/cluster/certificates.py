@@ -58,6 +58,10 @@ subjectAltName = {names}
 """
 
 
+class _Refused(HanseError):
+    """What `openssl` says of a command that it does not carry out."""
+
+
 class Authority:
     """Signs the certificates of one cluster's hosts.
 
@@ -133,9 +137,15 @@ class Authority:
                     f"{name[:60]!r}: no certificate can be made for a host that calls itself so;"
                     " name it with letters, digits, - and . (hostnamectl hostname NAME)"
                 )
-        key, certificate = _issued(
-            place, names[0], "of_host", HOST_DAYS, names, (self.key, self.certificate)
-        )
+        try:
+            key, certificate = _issued(
+                place, names[0], "of_host", HOST_DAYS, names, (self.key, self.certificate)
+            )
+        except _Refused as error:
+            raise HanseError(
+                f"{self.folder}: the cluster's authority cannot sign, and may be damaged: {error};"
+                " remove this folder, and hanse cluster up makes another"
+            ) from None
         return (
             key.rename(place / f"{names[0]}.key"),
             certificate.rename(place / f"{names[0]}.pem"),
@@ -171,7 +181,8 @@ def certify(
 
     _, problems = ssh.on_all(cluster.hosts, send)
     if problems:
-        raise HanseError(f"{cluster.path}: {'; '.join(problems)}")
+        # What is wrong with the authority is so for every host.
+        raise HanseError(f"{cluster.path}: {'; '.join(dict.fromkeys(problems))}")
 
 
 def days_left(certificate: str) -> int:
@@ -183,7 +194,13 @@ def days_left(certificate: str) -> int:
     Raises:
         HanseError: it is none, or there is no `openssl`.
     """
-    said = _openssl("x509", "-noout", "-enddate", given=certificate)
+    try:
+        said = _openssl("x509", "-noout", "-enddate", given=certificate)
+    except _Refused as error:
+        raise HanseError(
+            f"the certificate is damaged: {error}; hanse cluster down, then up, which brings a"
+            " new one"
+        ) from None
     end = datetime.strptime(said.partition("=")[2].strip(), "%b %d %H:%M:%S %Y GMT")
     return (end.replace(tzinfo=UTC) - datetime.now(UTC)).days
 
@@ -245,7 +262,10 @@ def _openssl(*words: str, given: str = "") -> str:
             " (apt install openssl), or take RAY_USE_TLS out of the cluster file"
         ) from None
     if done.returncode != 0:
-        lines = printable(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
-        telling = [line for line in lines if "rror" in line] or lines
-        raise HanseError(f"openssl {words[0]} fails: {telling[0].strip()}; needs 1.1.1 or later")
+        said = printable(done.stderr).strip().splitlines()
+        lines = [line.strip() for line in said if not line.startswith("Using configuration")]
+        raise _Refused(
+            f"openssl {words[0]} (1.1.1 or later) fails:"
+            f" {lines[0] if lines else f'exit code {done.returncode}'}"
+        )
     return done.stdout

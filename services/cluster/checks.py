@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from pydantic import TypeAdapter
+
 CLOCK_SECONDS: Final = 60.0
 """By how much clocks may differ: the logs and spans of hosts have to fit together."""
 DISK_BYTES: Final = 300_000_000
@@ -35,12 +37,17 @@ class Facts(NamedTuple):
 
     @classmethod
     def parse(cls, answer: Mapping[str, Any], asked: float, answered: float) -> Facts:
-        """From a host's answer, and the seconds (of this machine) when it was asked and came."""
-        ahead = answer["clock"] - (asked + answered) / 2
+        """From a host's answer, and the seconds (of this machine) when it was asked and came.
+
+        Raises:
+            ValueError: it is not such an answer.
+        """
+        told = TypeAdapter(cls).validate_python(answer, strict=True)
+        ahead = told.clock - (asked + answered) / 2
         # Half of the time that the answer took may have passed before or after.
         doubt = (answered - asked) / 2
         ahead = 0.0 if abs(ahead) <= doubt else ahead
-        return cls(**{**answer, "clock": ahead})
+        return told._replace(clock=ahead)
 
 
 class Finding(NamedTuple):

@@ -135,37 +135,51 @@ class ClusterFile:
         Raises:
             HanseError: it cannot be written, is empty, or others can read it.
         """
+        if self.check_token():
+            return False
         try:
-            if self.token.exists():
-                self.check_token()
-                return False
             self.token.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with whole(self.token) as partial:
                 partial.touch(mode=0o600, exist_ok=False)
                 partial.write_text(secrets.token_hex(32))
         except OSError as error:
             raise HanseError(
-                f"{self.token}: the token cannot be read or written: {error.strerror or error};"
+                f"{self.token}: the token cannot be written: {error.strerror or error};"
                 f" name another file in {self.path}: file_mounts"
             ) from None
         return True
 
-    def check_token(self) -> None:
-        """Looks at the token that is there.
+    def check_token(self) -> bool:
+        """Looks at the token; whether there is one.
 
         Raises:
-            HanseError: it is empty, or others can read it.
+            HanseError: it cannot be read, is empty, or others can read it.
         """
-        if not self.token.read_bytes().strip():
+        try:
+            if not self.token.exists():
+                return False
+            if not self.token.is_file():
+                raise HanseError(
+                    f"{self.token}: the token is no regular file; remove it, and hanse cluster up"
+                    " makes another"
+                )
+            text, mode = self.token.read_bytes(), self.token.stat().st_mode
+        except OSError as error:
+            raise HanseError(
+                f"{self.token}: the token cannot be read: {error.strerror or error}; let its owner"
+                f" read it, or name another file in {self.path}: file_mounts"
+            ) from None
+        if not text.strip():
             raise HanseError(
                 f"{self.token}: the token is empty; remove it, and hanse cluster up makes another"
             )
-        if self.token.stat().st_mode & 0o077:
+        if mode & 0o077:
             raise HanseError(
                 f"{self.token}: others can read the token, and could run code on the cluster;"
                 f" remove it, and hanse cluster up makes another (or, if nobody else has seen it:"
                 f" chmod 600 {self.token})"
             )
+        return True
 
 
 def _values(path: Path) -> dict[str, Any]:
@@ -192,6 +206,9 @@ def _values(path: Path) -> dict[str, Any]:
                 ) from None
 
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            # A pipe would be waited for, and `ray up` has to read the file once more.
+            raise HanseError(f"{path}: this is no regular file; name one; {_EXAMPLE}")
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:

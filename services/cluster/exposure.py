@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from services.cluster.asking import on_host
+from pydantic import StringConstraints, TypeAdapter
+
+from services.cluster.asking import on_host, understood
 from services.cluster.ssh import Ssh
 
 
@@ -28,7 +30,7 @@ class Exposure(NamedTuple):
     addresses: list[str]
     shared_memory: int
     """Free bytes of /dev/shm."""
-    secrets: dict[str, str]
+    secrets: dict[str, Annotated[str, StringConstraints(pattern="^[0-7]{1,4}$")]]
     """Octal mode by file, of those that exist."""
     certificate: str
     """Of its own TLS certificate, in PEM; empty if Hanse has made none."""
@@ -36,16 +38,22 @@ class Exposure(NamedTuple):
 
     @classmethod
     def parse(cls, answer: dict[str, Any]) -> Exposure:
-        """From a host's answer."""
+        """From a host's answer.
+
+        Raises:
+            ValueError, KeyError, TypeError, AttributeError: it is not such an answer.
+        """
         parts = [line.split(" ", 2) for line in answer["listening"]]
         listening = [Listener(address, int(port), name) for address, port, name in parts]
-        return cls(**{**answer, "listening": listening})
+        told = {**answer, "listening": listening}
+        return TypeAdapter(cls).validate_python(told, strict=True)
 
 
 def ask(ssh: Ssh, host: str) -> Exposure:
     """What a host shows.
 
     Raises:
-        HanseError: it does not answer, or has no Ray.
+        HanseError: it does not answer so that it can be understood, or has no Ray.
     """
-    return Exposure.parse(on_host(ssh, host, "exposed", "exposed_on_host.py"))
+    answer = on_host(ssh, host, "exposed", "exposed_on_host.py")
+    return understood(host, lambda: Exposure.parse(answer))

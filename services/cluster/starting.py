@@ -94,11 +94,18 @@ def _ray_up(cluster: ClusterFile) -> None:
         HanseError: it fails; its last line, and where all that it said is.
     """
     log = Path.home() / ".hanse" / f"{cluster.name}-ray-up.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        file = log.open("w")
+    except OSError as error:
+        raise HanseError(
+            f"{log}: what ray up says cannot be written: {error.strerror or error}; make room, or"
+            f" let {log.parent} be written to"
+        ) from None
     words = [ray_command(), "up", "-y", "--no-config-cache", str(cluster.path)]
     # The newer autoscaler counts the head among the hosts of the list, and leaves the last one out.
     environment = {**os.environ, "RAY_UP_enable_autoscaler_v2": "0", "RAY_USAGE_STATS_ENABLED": "0"}
-    with log.open("w") as file:
+    with file:
         try:
             done = subprocess.run(
                 words, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,

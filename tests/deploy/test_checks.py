@@ -9,6 +9,7 @@ import pytest
 from services.cluster import asking
 from services.cluster.checks import ASPECTS, CLOCK_SECONDS, Facts, findings
 from services.cluster.on_head import Head
+from services.errors import HanseError
 
 PACKAGES = {"ray": "2.60.0", "numpy": "2.4.6"}
 
@@ -56,6 +57,15 @@ def test_a_slow_answer_is_not_taken_for_a_wrong_clock() -> None:
     assert slow.clock == 0.0
     quick = Facts.parse(answer, asked=1300.0, answered=1301.0)
     assert quick.clock == pytest.approx(-300.5)
+
+
+@pytest.mark.parametrize("answer", [{}, [], 5, {"clock": "x"}])
+def test_facts_that_are_none_are_one_line_that_names_the_host(
+    monkeypatch: pytest.MonkeyPatch, head: Head, answer: Any
+) -> None:
+    monkeypatch.setattr(asking, "on_host", lambda *_: answer)
+    with pytest.raises(HanseError, match=r"^h2: its answer is not what was asked for; "):
+        asking.ask(head.ssh, "h2")
 
 
 def test_of_a_full_disk_is_told_whatever_the_other_hosts_say(

@@ -146,6 +146,22 @@ def test_a_host_may_be_a_name_or_an_address(
     assert read(tmp_path, values).head == name
 
 
+def test_a_device_is_refused_as_a_pipe_is_which_would_be_waited_for() -> None:
+    with pytest.raises(HanseError, match="/dev/null: this is no regular file; name one"):
+        ClusterFile.read(Path("/dev/null"))
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("/dev/null")])
+def test_a_token_that_is_no_regular_file_is_refused(
+    tmp_path: Path, values: dict[str, Any], make: Callable[[Path], None]
+) -> None:
+    cluster = read(tmp_path, values)
+    cluster.token.parent.mkdir()
+    make(cluster.token)
+    with pytest.raises(HanseError, match="token: the token is no regular file; remove it"):
+        cluster.make_token()
+
+
 @pytest.mark.parametrize("held", ["", " \n"])
 def test_an_empty_token_is_refused(tmp_path: Path, values: dict[str, Any], held: str) -> None:
     cluster = read(tmp_path, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
@@ -185,6 +186,54 @@ def test_a_cluster_that_is_up_without_its_secrets_is_not_fine(
 def test_the_token_here_is_looked_at_too(whole: ClusterFile, ssh: Pretended) -> None:
     whole.token.chmod(0o644)
     assert checked(whole, ssh)[HERE, "token"].state == "failed"
+
+
+def test_a_folder_in_place_of_the_token_is_a_failed_check_of_this_machine(
+    whole: ClusterFile, ssh: Pretended
+) -> None:
+    whole.token.unlink()
+    whole.token.mkdir()
+    found = checked(whole, ssh)
+    assert found[HERE, "token"].state == "failed"
+    assert found[HERE, "token"].found == "the token is no regular file"
+    assert found[HERE, "token"].remedy
+    assert found["10.0.0.2", "versions"].state == "ok"
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_a_damaged_certificate_is_a_failed_check_of_its_host_alone(
+    whole: ClusterFile, ssh: Pretended
+) -> None:
+    object.__setattr__(whole, "tls", HANSES)
+    shown(certificate="-----BEGIN CERTIFICATE-----\nMIIB\n")(ssh)
+    found = checked(whole, ssh)
+    assert found["10.0.0.1", "TLS"].state == "ok"
+    assert found["10.0.0.2", "TLS"].state == "failed"
+    assert found["10.0.0.2", "TLS"].found.startswith("the certificate is damaged")
+    assert found["10.0.0.2", "TLS"].remedy == "hanse cluster down, then up, which brings a new one"
+
+
+@pytest.mark.parametrize("mode", ["400", "600", "700"])
+def test_a_secret_that_its_owner_alone_may_use_is_fine(
+    whole: ClusterFile, ssh: Pretended, mode: str
+) -> None:
+    shown(secrets={"~/.ray/auth_token": "600", "~/ray_bootstrap_key.pem": mode})(ssh)
+    assert checked(whole, ssh)["10.0.0.2", "secrets"].state == "ok"
+
+
+@pytest.mark.parametrize(
+    "change", [facts(clock="late"), facts(packages=5), facts(more=1), shown(secrets={"k": "rw"}),
+               shown(listening=["0.0.0.0 22"])]
+)  # fmt: skip
+def test_a_host_whose_answer_makes_no_sense_has_one_line_and_the_others_all_theirs(
+    whole: ClusterFile, ssh: Pretended, change: Callable[[Pretended], None]
+) -> None:
+    change(ssh)
+    found = checked(whole, ssh)
+    assert [name for host, name in found if host == "10.0.0.2"] == ["ssh"]
+    assert found["10.0.0.2", "ssh"].found == "its answer is not what was asked for"
+    assert found["10.0.0.2", "ssh"].remedy
+    assert found["10.0.0.1", "versions"].state == "ok"
 
 
 def test_it_looks_at_hosts_or_at_a_run(tmp_path: Path) -> None:

@@ -38,6 +38,14 @@ def test_a_run_that_is_under_way_is_not_ended_by_a_new_start(
         starting.start(head.cluster, head.ssh, lambda line: None)
 
 
+def test_a_home_that_cannot_be_written_to_is_one_line(
+    head: Head, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/dev/null")
+    with pytest.raises(HanseError, match=r"/dev/null/.hanse/c-ray-up.log: what ray up says cannot"):
+        starting._ray_up(head.cluster)
+
+
 def joined(head: Head, monkeypatch: pytest.MonkeyPatch, found: list[str]) -> str:
     asked: list[Any] = []
 

@@ -146,6 +146,27 @@ def test_a_host_that_calls_itself_oddly_gets_none(tmp_path: Path, name: str) -> 
         authority.issue(tmp_path, [name])
 
 
+@needs_openssl
+@pytest.mark.parametrize("damaged", ["authority.key", "authority.pem"])
+def test_a_damaged_authority_is_said_once_with_its_folder_and_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    shown = Exposure(["10.0.0.1"], 0, {}, "", [])
+    monkeypatch.setattr(exposures, "ask", lambda ssh, host: shown)
+    whole = ClusterFile(tmp_path, "c", "h1", ("h2",), "u", tmp_path, tmp_path, 6379, HANSES)
+    authority = Authority.of(whole)
+    authority.make("A cluster")
+    (authority.folder / damaged).write_text("junk")
+    with pytest.raises(HanseError) as refused:
+        certify(whole, Ssh("u", tmp_path), {"h1": "one", "h2": "two"}, lambda line: None)
+    said = str(refused.value)
+    assert said.count(f"{authority.folder}: the cluster's authority cannot sign") == 1
+    assert said.endswith("; remove this folder, and hanse cluster up makes another")
+    assert "onfiguration" not in said
+    assert "\n" not in said
+
+
 def test_each_name_stands_once_in_a_certificate_and_with_its_kind() -> None:
     assert alternative_names(["h1", "10.0.0.1", "h1"]) == "DNS:h1, IP:10.0.0.1"
 
