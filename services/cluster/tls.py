@@ -12,7 +12,8 @@ from services.errors import HanseError
 FOLDER_THERE: Final = ".hanse/tls"
 """Where hosts have the certificates that Hanse makes, below the user's home."""
 SWITCH: Final = "RAY_USE_TLS"
-_FILES: Final = ("RAY_TLS_SERVER_CERT", "RAY_TLS_SERVER_KEY", "RAY_TLS_CA_CERT")
+FILES: Final = ("RAY_TLS_SERVER_CERT", "RAY_TLS_SERVER_KEY", "RAY_TLS_CA_CERT")
+"""The variables that name Ray the files of :class:`Tls`, in the same order."""
 _ON: Final = ("1", "true")
 _PATH: Final = re.compile(r"(~|\$HOME|\$\{HOME\})?/([A-Za-z0-9_./-]|\$HOSTNAME|\$\{HOSTNAME\})+")
 
@@ -36,7 +37,7 @@ class Tls(NamedTuple):
 
     def words(self) -> str:
         """The shell words before a command that set Ray's variables for it."""
-        files = zip(_FILES, self, strict=True)
+        files = zip(FILES, self, strict=True)
         return " ".join([f"{SWITCH}=1", *(f'{name}="{_in_quotes(path)}"' for name, path in files)])
 
 
@@ -73,15 +74,15 @@ def tls_of(starts: Mapping[str, Sequence[RayStart]], path: object) -> Tls | None
 def _of_start(start: RayStart, where: str) -> Tls | None:
     if not is_on(start.variables.get(SWITCH, "")):
         return None
-    for name in _FILES:
+    for name in FILES:
         value = start.variables.get(name, "")
         if not _PATH.fullmatch(value):
             fault = "is missing" if not value else f"{value[:60]!r} is no whole path"
             raise HanseError(
                 f"{where}: {SWITCH}=1: {name} {fault}; write"
-                f" {name}={HANSES[_FILES.index(name)]}, and Hanse makes the file"
+                f" {name}={HANSES[FILES.index(name)]}, and Hanse makes the file"
             )
-    return Tls(*(_usual(start.variables[name]) for name in _FILES))
+    return Tls(*(_usual(start.variables[name]) for name in FILES))
 
 
 def _usual(path: str) -> str:

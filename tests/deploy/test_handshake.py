@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import ssl
@@ -110,6 +111,25 @@ def test_a_head_that_speaks_otherwise_is_said_in_a_line(
     with pytest.raises(HanseError, match=f"lets nobody in {how}") as refused:
         check_head("127.0.0.1", head(server), environ)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "said"),
+    [
+        ("RAY_TLS_CA_CERT", "", "RAY_TLS_CA_CERT is not set, which RAY_USE_TLS needs"),
+        ("RAY_TLS_CA_CERT", "/nowhere", "RAY_TLS_CA_CERT: /nowhere cannot be read on this machine"),
+        ("RAY_TLS_CA_CERT", __file__, f"RAY_TLS_CA_CERT: {__file__} holds no certificate"),
+        ("RAY_TLS_SERVER_KEY", "/nowhere", "RAY_TLS_SERVER_KEY: /nowhere cannot be read"),
+        ("RAY_TLS_SERVER_KEY", __file__, "are no certificate and its key"),
+    ],
+)
+def test_a_file_that_this_machine_lacks_is_named_and_not_the_head_blamed(
+    head: Head, ours: Certificates, name: str, path: str, said: str
+) -> None:
+    environ = {**ours.environ, name: path}
+    with pytest.raises(HanseError, match=re.escape(said)) as refused:
+        check_head("127.0.0.1", head(ours.server()), environ)
+    assert "another cluster file" not in str(refused.value)
 
 
 def test_where_nothing_listens_is_told_apart() -> None:
