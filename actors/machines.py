@@ -44,6 +44,9 @@ def wanted(cast: Cast, layout: Mapping[str, str]) -> dict[str, str]:
 def check_names(cast: Cast, placement: str, hosts: int) -> None:
     """Looks at what a new run's file says of machines; also where there are none.
 
+    What is fine for one placement is fine for the others: a host that only some of them have counts
+    for nothing in the rest.
+
     Args:
         cast: The cast of the run.
         placement: ``inline``, ``one`` or ``packed``.
@@ -54,16 +57,16 @@ def check_names(cast: Cast, placement: str, hosts: int) -> None:
     """
     if not cast.config.machines:
         return
-    packed = MOST_HOSTS if placement == "inline" else hosts
-    layout = cast.layout("one" if placement == "one" else "packed", packed)
-    levels = _levels(cast, layout)
+    inline = placement == "inline"
+    layout = cast.layout(placement, cast.config.hosts if inline else hosts)
+    possible = {f"host-{i}" for i in range(hosts if placement == "packed" else MOST_HOSTS)}
+    known = dict.fromkeys([*sorted(set(layout.values())), *cast.towns, *cast.names])
     for name in cast.config.machines:
-        if not any(name in level for level in levels):
-            known = [*sorted(set(layout.values())), *cast.towns, *cast.names]
+        if name not in known and name not in possible:
             raise HanseError(
                 f"{cast.source}: {KEY}.{name}: {unknown(name, known, 'host, town or agent')}"
             )
-    for level in levels:
+    for level in [] if inline else _levels(cast, layout):
         _check_level(cast, level)
 
 

@@ -181,7 +181,7 @@ def run(
     files = project_files(project, named_files(config.dump())) if needs_files else []
     stem = f"{config.name}-seed{config.seed}"
     checked(f"{stem}-001" if out is None else out.name)
-    _check_machines(config, run_file, head.ask("status"))
+    _check_machines(config, _shown(run_file), head.ask("status"))
     # The name has to be free on the cluster too.
     with new_folder(out or free(RUNS, stem, head.names()), stem) as folder:
         head.start(folder.name, project, files, config.dump())
@@ -324,7 +324,11 @@ def _project(run_file: Path | None) -> Path:
     return run_file.resolve().parent
 
 
-def _check_machines(config: RunConfig, run_file: Path | None, status: dict[str, Any]) -> None:
+def _shown(run_file: Path | None) -> str:
+    return "standard league" if run_file is None else str(run_file)
+
+
+def _check_machines(config: RunConfig, source: str, status: dict[str, Any]) -> None:
     """Refuses a run whose file names a machine that is none of the cluster's."""
     if not config.machines:
         return
@@ -332,7 +336,7 @@ def _check_machines(config: RunConfig, run_file: Path | None, status: dict[str, 
     from actors.machines import check_nodes
     from actors.nodes import Node
 
-    cast = Cast(config, str(run_file))
+    cast = Cast(config, source)
     placement = config.resolved_placement(len(cast.names))
     nodes = [Node(node["address"], node["address"], 0, node["host"]) for node in status["nodes"]]
     check_nodes(cast, placement, config.hosts, nodes)
@@ -351,7 +355,7 @@ def _configured(
     from services.cluster.project import relative_paths
     from services.config import RunConfig, apply_settings, load, standard
 
-    shown = "standard league" if run_file is None else str(run_file)
+    shown = _shown(run_file)
     config = standard()
     if run_file is not None:
         config = load(run_file, check_calibration=check_calibration)

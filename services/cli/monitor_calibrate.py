@@ -61,7 +61,7 @@ def calibrate(
     from actors.studies.calibrating import calibrate_league
     from monitors.caspian.calibration import ENOUGH_SEGMENTS
     from services.cli.monitor_progress import Steps
-    from services.cli.session import check_strategies
+    from services.cli.session import check_new
     from services.config import load
     from services.whole_file import whole
 
@@ -74,7 +74,7 @@ def calibrate(
     if not out.absolute().parent.is_dir():
         raise HanseError(f"{out}: there is no folder {out.parent}; make it first")
     config = load(file, calibrated=False)
-    check_strategies(config, str(file))
+    check_new(config, str(file))
     with Steps(show=not quiet) as steps:
         found = calibrate_league(
             config, segments, processes, partial(steps, "benign runs"), level=level

@@ -74,7 +74,7 @@ def run(
     """
     from services.cli.calibrations import check_calibration, warn_of_size
     from services.cli.folders import new_folder
-    from services.cli.session import announce_ray, check_strategies, play
+    from services.cli.session import announce_ray, check_new, play
     from services.config import apply_settings, load, standard
 
     config = standard() if file is None else load(file, check_calibration=check_calibration)
@@ -88,7 +88,7 @@ def run(
     )
     if settings:
         config = apply_settings(config, settings, check_calibration=check_calibration)
-    checked = check_strategies(config, "standard league" if file is None else str(file))
+    checked = check_new(config, "standard league" if file is None else str(file))
     warn_of_size(config)
     with new_folder(out, f"{config.name}-seed{config.seed}") as folder:
         from actors.league import League

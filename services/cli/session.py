@@ -15,6 +15,7 @@ from services.cli.progress import RunDisplay
 from services.cli.summary import show_result
 
 if TYPE_CHECKING:
+    from actors.cast import Cast
     from actors.league import League
     from services.config import RunConfig
     from services.telemetry.logs import RunLog
@@ -40,8 +41,31 @@ def check_strategies(config: RunConfig, source: str) -> Checked:
     """
     from actors.cast import Cast
 
+    return _checked(Cast(config, source))
+
+
+def check_new(config: RunConfig, source: str) -> Checked:
+    """As `check_strategies`, for a run that is to begin: what it says of machines has to fit, too.
+
+    A run that goes on may do so in a layout without some of its hosts.
+
+    Args:
+        config: the run.
+        source: what the user knows it by, such as the run file's name.
+    """
+    from actors.cast import Cast
+    from actors.machines import check_names
+
     cast = Cast(config, source)
+    checked = _checked(cast)
+    placement = config.resolved_placement(len(cast.names)) if checked.ray_actors else "inline"
+    check_names(cast, placement, config.hosts)
+    return checked
+
+
+def _checked(cast: Cast) -> Checked:
     cast.check()
+    config = cast.config
     played = bool(cast.needs_terminal())
     placement = config.resolved_placement(len(cast.names))
     inline = played or placement == "inline"

@@ -86,6 +86,7 @@ def sweep(
 
 def _configuration(file: Path | None, settings: list[str]) -> RunConfig:
     from actors.cast import Cast
+    from actors.machines import check_names
     from services.cli.calibrations import check_calibration, warn_of_size
     from services.config import apply_settings, load, standard
 
@@ -95,6 +96,7 @@ def _configuration(file: Path | None, settings: list[str]) -> RunConfig:
     config = apply_settings(config, settings, check_calibration=check_calibration)
     cast = Cast(config, "standard league" if file is None else str(file))
     cast.check()
+    check_names(cast, "inline", config.hosts)
     warn_of_size(config)
     for firm in cast.needs_terminal():
         raise HanseError(

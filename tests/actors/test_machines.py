@@ -10,6 +10,7 @@ from actors.cast import Cast
 from actors.league import League
 from actors.machines import check_names, check_nodes, on_nodes, wanted
 from actors.nodes import Node, spread
+from services.cli.session import check_new, check_strategies
 from services.config import GenerateConfig, RunConfig
 from services.errors import HanseError
 
@@ -83,6 +84,41 @@ def test_a_file_for_three_hosts_is_fine_in_one_process_and_goes_on_with_fewer() 
     league = cast({"host-2": "h3", "host-0": "h1"})
     check_names(league, "inline", 1)
     assert wanted(league, league.layout("packed", 2)) == {"host-0": "h1"}
+
+
+@pytest.mark.parametrize("placement", ["packed", "inline", "one"])
+def test_a_host_without_agents_is_fine_in_every_placement_if_the_file_has_it(
+    placement: str,
+) -> None:
+    six = TOWNS.with_overrides(hosts=6)
+    assert "host-5" not in Cast(six).layout(placement, 6).values()
+    check_names(cast({"host-5": "h1"}, six), placement, 6)
+
+
+def test_packed_on_three_hosts_a_fourth_is_refused() -> None:
+    with pytest.raises(HanseError, match=r"machines.host-3: 'host-3' is not a known host"):
+        check_names(cast({"host-3": "h1"}), "packed", 3)
+
+
+@pytest.mark.parametrize("placement", ["inline", "one"])
+def test_agents_whom_only_packing_brings_together_may_be_on_two_machines_elsewhere(
+    placement: str,
+) -> None:
+    check_names(cast({"exchange_town_1": "h1", "farmer_1": "h2"}), placement, 3)
+
+
+def test_the_refusal_of_a_new_run_names_its_file_whatever_the_placement() -> None:
+    for placement in ("packed", "inline", "one"):
+        config = TOWNS.with_overrides(machines={"nobody": "h1"}, placement=placement)
+        with pytest.raises(HanseError, match=r"^coffee.toml: machines.nobody: 'nobody' is not a"):
+            check_new(config, "coffee.toml")
+
+
+def test_a_run_that_goes_on_may_lack_a_host_that_has_a_machine() -> None:
+    config = TOWNS.with_overrides(machines={"host-2": "h1"}, hosts=2)
+    with pytest.raises(HanseError, match=r"machines.host-2"):
+        check_new(config, "coffee.toml")
+    check_strategies(config, "runs/coffee")
 
 
 def test_a_new_run_is_refused_on_a_cluster_without_its_machine() -> None:
