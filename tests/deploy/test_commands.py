@@ -49,6 +49,18 @@ def test_a_run_that_is_let_go_may_not_take_the_name_of_one_that_is_here() -> Non
         cluster.run(Path("hosts.yaml"), out=Path("elsewhere/r"), detach=True)
 
 
+@pytest.mark.parametrize(
+    ("file", "shown"), [(None, "standard league"), (Path("coffee.toml"), "coffee.toml")]
+)
+def test_a_machine_for_nobody_names_the_run_file_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, file: Path | None, shown: str
+) -> None:
+    monkeypatch.setattr(Head, "ask", lambda *_: {"nodes": []})
+    Path("coffee.toml").write_text("days = 1\n")
+    with pytest.raises(HanseError, match=f"^{shown}: machines.nobody: "):
+        cluster.run(Path("hosts.yaml"), file, settings=["machines.nobody=h1"])
+
+
 def test_a_new_run_has_a_name_that_is_free_here_and_on_the_cluster(head: Head, there: Path) -> None:
     (there.parent / "x-001").mkdir()
     Path("runs/x-002").mkdir(parents=True)
