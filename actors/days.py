@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from actors import spool
@@ -17,6 +18,8 @@ from services.errors import HanseError
 from services.messages import MINUTES_PER_DAY
 from services.runs import DayMark, Mark, RunStore, fitting, unpack_state
 from services.telemetry.logs import append
+
+_log = logging.getLogger(__name__)
 
 LOSSES_A_DAY = 5
 """Host losses on one day after which the league gives up."""
@@ -151,15 +154,20 @@ class Days:
             day: The first day that is not whole.
         """
         store = self._store
-        ended, folder = Epoch(store.epoch, day), store.folder / spool.FOLDER
-        parts = [*self._hosts.spooled(ended), spool.collect(folder, ended)]
-        since = day * MINUTES_PER_DAY
+        last, folder = store.epoch, store.folder / spool.FOLDER
+        ended = Epoch(last.number, day, last.token)
+        abroad = self._hosts.spooled(ended) if last.here else []
+        parts = [*abroad, spool.collect(folder, ended)]
+        minutes = range(day * MINUTES_PER_DAY, self._cast.config.days * MINUTES_PER_DAY)
         taken = [row for part in parts for row in part.answers]
-        self._writer.journal(spool.adopted(taken, store.journal_since(since), since))
+        journal = store.journal_since(minutes.start)
+        self._writer.journal(spool.adopted(taken, journal, minutes, self._cast.names))
         append(store.folder, (line for part in parts for line in part.log))
-        epoch = Epoch(store.next_epoch(), day)
-        spool.remove(folder, before=epoch.number)
-        return epoch
+        if skipped := sum(part.skipped for part in parts):
+            _log.warning("%d entries of spools were skipped: cut off, or not of a host", skipped)
+        begun = store.next_epoch()
+        spool.remove_before(folder, begun.number)
+        return Epoch(begun.number, day, begun.token, begun.ended)
 
     def _step(self, until_day: int | None, seconds: float) -> list[WrittenDay]:
         if self._fresh:

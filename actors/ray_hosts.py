@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,14 +162,18 @@ class RayHosts:
         first = {node: name for name, node in self._where.items() if node != own}
         calls = {name: self._actors[name].spooled.remote(epoch) for name in first.values()}
         living = [node.id for node in answering(living_nodes())]
-        others = self._spools.collect(epoch, living, {own, *first})
-        return [*self._get(calls).values(), *others]
+        self._spools.collect(epoch, living, {own, *first})
+        try:
+            return self._spools.keep(self._get(calls).values())
+        except HostLost:
+            self._spools.keep(_given(calls.values()))
+            raise
 
     def restore(
         self, saved: Saved | None, journal: list[JournalRow], epoch: Epoch
     ) -> dict[str, int | None]:
         """Puts all hosts back to the end of a day, or to before the first."""
-        self._spools.remove(before=epoch.number)
+        self._spools.begin(epoch)
         calls = {}
         for name, actor in self._actors.items():
             own = None if saved is None else {a: saved[a] for a in self._agents_of(name)}
@@ -377,3 +381,12 @@ class RayHosts:
             f"{', '.join(names)} did not answer for {self._patience:.0f} s: one of its agents"
             f" ({', '.join(watched) or 'unknown'}) holds the process; mend it, then: hanse resume"
         )
+
+
+def _given(calls: Iterable[Any]) -> list[Any]:
+    """The values of those calls that have one; all have ended."""
+    values = []
+    for call in calls:
+        with contextlib.suppress(Exception):
+            values.append(ray.get(call))
+    return values

@@ -27,6 +27,7 @@ class RaySpools:
         self._run = run
         self._left: set[str] | None = None
         self._asked: list[str] = []
+        self._kept = Spooled([], [])
 
     def new_run(self) -> None:
         """There are no spools but those of hosts that this league has made."""
@@ -41,6 +42,9 @@ class RaySpools:
     def collect(self, epoch: Epoch, living: Iterable[str], used: set[str]) -> list[Spooled]:
         """What the other machines have kept; see :func:`actors.spool.collect`.
 
+        It is held until the next epoch has begun, and given again when this is asked again: by then
+        a machine may be lost, and its answers have been used.
+
         Args:
             epoch: See there.
             living: The ids of the machines that answer.
@@ -49,14 +53,21 @@ class RaySpools:
         # A league that goes on with a run does not know where its hosts were.
         asked = [node for node in living if node not in used]
         self._asked = asked if self._left is None else [n for n in asked if n in self._left]
-        self._left = set()
         ready, _ = self._on_each(spool.collect, epoch)
-        return [part for part in map(_value, ready) if part is not None]
+        return self.keep(part for part in map(_value, ready) if part is not None)
 
-    def remove(self, before: int) -> None:
-        """Removes there what has been taken; does not wait."""
+    def keep(self, parts: Iterable[Spooled]) -> list[Spooled]:
+        """Holds what hosts have given, too; returns all that is held."""
+        self._kept = spool.merged([self._kept, *parts])
+        return [self._kept]
+
+    def begin(self, epoch: Epoch) -> None:
+        """An epoch has begun: what was taken is removed over there; does not wait for it."""
+        self._kept = Spooled([], [])
+        self._left = set()
         if self._asked:
-            self._on_each(spool.remove, before, wait=False)
+            self._on_each(spool.remove, epoch.ended, wait=False)
+        self._asked = []
 
     def _on_each(
         self, do: Any, argument: object, *, wait: bool = True

@@ -27,6 +27,7 @@ _SHAPES: dict[str, Any] = {
     "pid": dict | None,
     "result": dict | None,
     "epoch": int,
+    "epoch_tokens": dict,
 }
 """What the facts are, as far as anybody reads them."""
 

@@ -10,10 +10,11 @@ from typing import Any, Self
 
 from services.errors import HanseError
 from services.runs import checkpoint as checkpoints
-from services.runs import database, digest
+from services.runs import database, digest, epochs
 from services.runs.bodies import sound_body
 from services.runs.checkpoint import Checkpoint, DayMark, Extent, Mark, Standing
 from services.runs.claim import Claim
+from services.runs.epochs import RunEpoch
 from services.runs.folder import new_folder
 from services.runs.manifest import Manifest
 from services.runs.result import RunResult
@@ -233,17 +234,15 @@ class RunStore:
         return rows
 
     @property
-    def epoch(self) -> int:
-        """How often the play of this run has begun again."""
+    def epoch(self) -> RunEpoch:
+        """The beginning of the play that was last."""
         with self._explained():
-            return database.fact(self._connection, "epoch") or 0
+            return epochs.current(self._connection, self._path)
 
-    def next_epoch(self) -> int:
+    def next_epoch(self) -> RunEpoch:
         """The play begins again; the new :attr:`epoch`."""
         with self._transaction():
-            epoch: int = (database.fact(self._connection, "epoch") or 0) + 1
-            database.set_facts(self._connection, epoch=epoch)
-        return epoch
+            return epochs.begin(self._connection, self._path)
 
     def checkpoint(self, day: int | None = None) -> Checkpoint | None:
         """The checkpoint of a day, or the last one; None if there is none."""
@@ -376,4 +375,5 @@ def create_database(path: Path, manifest: Manifest) -> None:
             pid=None,
             result=None,
         )
+        epochs.first(connection, path)
         connection.execute("COMMIT")

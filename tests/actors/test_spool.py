@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from actors import spool
 from actors.guard import JournalRow
-from actors.spool import ANSWERS_DROPPED, LOG_DROPPED, Epoch, Spool, adopted, away, collect
+from actors.spool import (
+    ANSWERS_DROPPED,
+    LOG_DROPPED,
+    Epoch,
+    Spool,
+    Spooled,
+    adopted,
+    away,
+    collect,
+    merged,
+)
 from tests.actors.scene import ODD, TIMEOUT, scene
 
 DAY = 1440
+TOKENS = ["0123456789abcdef", "fedcba9876543210"]
 
 
 def row(minute: int, message: str = "exchange-1", agent: str = "a", what: str = "x") -> JournalRow:
-    return minute, 0, agent, "answer", json.dumps({"message": message, "what": what})
+    state = b64encode(msgpack.packb(what)).decode()
+    body = {"message": message, "sent": [], "recorded": [], "wakes": [], "state": state}
+    return minute, 0, agent, "answer", json.dumps(body)
 
 
-def begun(folder: Path, host: str = "host-0", number: int = 0, day: int = 0) -> Spool:
+def begun(
+    folder: Path, host: str = "host-0", number: int = 0, token: str = "", ended: str = ""
+) -> Spool:
     made = Spool(folder, host)
-    made.begin(Epoch(number, day))
+    made.begin(Epoch(number, 0, token, (ended,) if ended else ()))
     return made
+
+
+def adopted_of(answers: list[JournalRow], journal: list[JournalRow]) -> list[JournalRow]:
+    return adopted(answers, journal, range(DAY, 3 * DAY), ["a"])
 
 
 def test_an_answer_is_on_the_disk_before_it_is_used(tmp_path: Path) -> None:
@@ -49,7 +70,7 @@ def test_the_days_log_is_handed_over_once_and_removed_when_the_league_has_it(
     assert collect(tmp_path, Epoch(0, 0)).log == ["one", "two"], "until it is safe"
     kept.log("three")
     assert kept.end_day(1, safe=0) == ["three"]
-    assert collect(tmp_path, Epoch(0, 0)) == ([], ["three"])
+    assert collect(tmp_path, Epoch(0, 0)) == Spooled([], ["three"])
     assert kept.end_day(2, safe=1) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -84,12 +105,75 @@ def test_a_host_that_was_replaced_is_not_heard_any_more(tmp_path: Path) -> None:
 
 
 def test_an_epoch_that_begins_removes_what_is_there_of_earlier_ones(tmp_path: Path) -> None:
-    cut_off = begun(tmp_path, "host-1", number=2)
+    first, second = TOKENS
+    cut_off = begun(tmp_path, "host-1", 2, first)
     cut_off.answer(row(5))
-    begun(tmp_path, "host-0", number=3)
+    begun(tmp_path, "host-0", 3, second, ended=first)
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
     cut_off.answer(row(6))  # into a file that is no more: it harms nobody
-    assert collect(tmp_path, Epoch(2, 0)).answers == []
+    assert collect(tmp_path, Epoch(2, 0, first)).answers == []
+
+
+def test_copies_of_a_run_on_one_machine_do_not_read_or_remove_each_others_spools(
+    tmp_path: Path,
+) -> None:
+    mine, theirs = TOKENS
+    original, copy = (begun(tmp_path, "host-1", 1, token) for token in TOKENS)
+    original.answer(row(5, what="mine"))
+    copy.answer(row(5, what="theirs"))
+    assert collect(tmp_path, Epoch(1, 0, theirs)).answers == [row(5, what="theirs")]
+    copy.remove()
+    assert collect(tmp_path, Epoch(1, 0, mine)).answers == [row(5, what="mine")]
+    original.remove()
+    assert not tmp_path.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["notes.jsonl", "._0-2-host-0.jsonl", "0-x-host.jsonl", "\N{SUPERSCRIPT TWO}-1-h.jsonl"],
+)
+def test_a_file_of_another_name_is_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(json.dumps(["answer", *row(5)]))
+    assert collect(tmp_path, Epoch(0, 0)) == Spooled([], [])
+    spool.remove_before(tmp_path, 9)
+    spool.remove(tmp_path, [""])
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_folder_or_a_link_with_the_name_of_a_spool_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "0-2-h.jsonl").mkdir()
+    (tmp_path / "0-3-h.jsonl").symlink_to("/dev/zero")
+    assert collect(tmp_path, Epoch(0, 0)) == Spooled([], [])
+    spool.remove_before(tmp_path, 9)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+ODD_LINES = {
+    "a number": "5",
+    "too short": '["answer", 1]',
+    "nothing": "[]",
+    "no kind": "[[], 1]",
+    "another kind": '["question", "line"]',
+    "deep": "[" * 100_000,
+    "no JSON": "answer",
+    "a dictionary as a line": '["log", {"a": 1}]',
+    "two lines in one": json.dumps(["log", "one\ntwo"]),
+    "no text that a file takes": '["log", "\\ud800"]',
+}
+
+
+@pytest.mark.parametrize("line", ODD_LINES.values(), ids=ODD_LINES)
+def test_a_line_that_no_host_writes_is_counted_and_costs_no_other(
+    tmp_path: Path, line: str
+) -> None:
+    kept = begun(tmp_path)
+    kept.answer(row(5))
+    [file] = tmp_path.iterdir()
+    with file.open("a") as spoiled:
+        spoiled.write(f"{line}\n")
+    kept.log("after it")
+    assert collect(tmp_path, Epoch(0, 0)) == Spooled([row(5)], ["after it"], skipped=1)
+    assert kept.end_day(0, safe=-1) == ["after it"]
 
 
 def test_an_entry_that_was_cut_off_costs_no_other(tmp_path: Path) -> None:
@@ -128,9 +212,22 @@ def test_a_disk_that_takes_nothing_costs_the_host_nothing(tmp_path: Path) -> Non
 def test_an_answer_is_adopted_unless_the_league_has_one_to_the_same_question() -> None:
     mine, theirs = row(2000, what="mine"), row(2000, what="theirs")
     new, old = row(2001), row(100)
-    assert adopted([new, theirs, old], [mine], since=DAY) == [new]
-    assert adopted([new, new], [], since=DAY) == [new]
-    assert adopted([row(2000, "exchange-2")], [mine], since=DAY) == [row(2000, "exchange-2")]
+    assert adopted_of([new, theirs, old], [mine]) == [new]
+    assert adopted_of([new, new], []) == [new]
+    assert adopted_of([row(2000, "exchange-2")], [mine]) == [row(2000, "exchange-2")]
+
+
+def test_answers_of_nobody_who_plays_or_after_the_end_are_not_adopted() -> None:
+    assert adopted_of([row(2000, agent="nobody"), row(3 * DAY)], []) == []
+
+
+def test_what_is_collected_twice_counts_once_and_nothing_is_lost() -> None:
+    before = Spooled([row(5), row(6)], ["one", "one", "gone"], 1)
+    grown = Spooled([row(5), row(7)], ["one", "one", "two"], 2)
+    both = merged([before, grown])
+    assert both.answers == [row(5), row(6), row(7)]
+    assert sorted(both.log) == ["gone", "one", "one", "two"]
+    assert both.skipped == 2
 
 
 def test_a_host_gives_a_time_out_to_its_spool_before_it_tells_anybody(tmp_path: Path) -> None:
