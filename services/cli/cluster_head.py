@@ -80,7 +80,8 @@ def keep(folder: Path) -> int:
     from services.cluster import gcs_keeper
 
     lock = folder.parent.parent / "gcs.lock"
-    threading.Thread(target=gcs_keeper.watch, args=(note, lock), daemon=True).start()
+    watched = note, lock, os.environ.get("RAY_ADDRESS", "")
+    threading.Thread(target=gcs_keeper.watch, args=watched, daemon=True).start()
     code = -1
     for attempt in range(ATTEMPTS):
         words = [sys.executable, "-m", "services.cli.cluster_head", "play", folder.name]

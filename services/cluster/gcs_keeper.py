@@ -13,13 +13,18 @@ import fcntl
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 _GCS: Final = "/ray/core/src/ray/gcs/gcs_server"
 _RAYLET: Final = "/ray/core/src/ray/raylet/raylet"
 _PAUSE_SECONDS: Final = 0.5
+_STAYS_SECONDS: Final = 3.0
+"""A process that lives so long has read its Redis."""
+_FIRST_PAUSE_SECONDS: Final = 1.0
+"""Until it is started once more; twice as long after each attempt."""
+_LONGEST_PAUSE_SECONDS: Final = 60.0
 
 
 class Gcs(NamedTuple):
@@ -31,26 +36,46 @@ class Gcs(NamedTuple):
     @property
     def lasting(self) -> bool:
         """Whether its table outlives it."""
-        return any(word.startswith("--redis_address=") and word[16:] for word in self.words)
+        return self._option("--redis_address=") != ""
 
     @property
     def session(self) -> str:
         """The name of the start of Ray that it belongs to."""
-        names = [word for word in self.words if word.startswith("--session-name=")]
-        return names[0].partition("=")[2] if names else ""
+        return self._option("--session-name=")
+
+    @property
+    def port(self) -> str:
+        """Where its cluster is joined."""
+        return self._option("--gcs_server_port=")
+
+    def _option(self, name: str) -> str:
+        return next((w.removeprefix(name) for w in self.words if w.startswith(name)), "")
 
 
-def found(processes: Path = Path("/proc")) -> Gcs | None:
-    """The one that runs on this machine for this user, if one does."""
+def found(processes: Path = Path("/proc"), port: str = "", session: str = "") -> Gcs | None:
+    """The one that keeps a cluster's table on this machine, if one does.
+
+    A user may have several Rays on a machine, such as a local one besides the cluster's.
+
+    Args:
+        processes: Where the system tells of its processes.
+        port: The cluster's; if it is not known, the session counts.
+        session: The session's name; if it is not known either, one with a Redis comes first.
+    """
+    gcs = [one for one in _all(processes) if not port or one.port == port]
+    if session and not port:
+        gcs = [one for one in gcs if one.session == session]
+    return max(gcs, key=lambda one: one.lasting, default=None)
+
+
+def _all(processes: Path) -> Iterator[Gcs]:
     for folder, words in _commands(processes):
         if words[0].endswith(_GCS):
             try:
                 entries = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
                 continue  # it has ended meanwhile
-            environment = dict(entry.split("=", 1) for entry in entries if "=" in entry)
-            return Gcs(words, environment)
-    return None
+            yield Gcs(words, dict(entry.split("=", 1) for entry in entries if "=" in entry))
 
 
 def is_needed(gcs: Gcs, processes: Path = Path("/proc")) -> bool:
@@ -61,25 +86,52 @@ def is_needed(gcs: Gcs, processes: Path = Path("/proc")) -> bool:
     )
 
 
-def watch(tell: Callable[[str], None], lock: Path) -> None:
+def watch(tell: Callable[[str], None], lock: Path, address: str = "") -> None:
     """Starts it again whenever it is lost; for a thread of its own, does not return.
 
     Args:
         tell: Is told of it.
         lock: A file by which all who watch on this machine agree on one who starts it.
+        address: The cluster's, HOST:PORT.
     """
+    port = address.rpartition(":")[2]
+    port = port if port.isdecimal() else ""
     known: Gcs | None = None
+    began: float | None = None  # when it was started here last, unless it has stayed since
+    next_try, pause = 0.0, _FIRST_PAUSE_SECONDS
+    last_error = ""
     while True:
-        now = found()
-        if now is not None:
-            known = now
-        elif known is not None and known.lasting:
-            with lock.open("w") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                if found() is None and is_needed(known):
-                    start(known)
-                    tell("Ray's gcs_server was lost; it is started again, from its Redis")
+        seen, now = found(port=port, session=known.session if known else ""), time.monotonic()
+        if seen is not None:
+            known = seen
+            if began is not None and now - began >= _STAYS_SECONDS:
+                tell("Ray's gcs_server was lost; it is started again, from its Redis")
+                began, next_try, pause, last_error = None, 0.0, _FIRST_PAUSE_SECONDS, ""
+        elif known is not None and known.lasting and now >= next_try:
+            try:
+                began = now if _start_if_needed(known, lock, port) else None
+            except OSError as error:
+                began = None
+                if str(error) != last_error:
+                    last_error = str(error)
+                    tell(f"Ray's gcs_server was lost and cannot be started again: {error}")
+            # If it ends again at once, most likely its Redis is gone, too.
+            next_try, pause = now + pause, min(2 * pause, _LONGEST_PAUSE_SECONDS)
         time.sleep(_PAUSE_SECONDS)
+
+
+def _start_if_needed(gcs: Gcs, lock: Path, port: str) -> bool:
+    """Starts it unless somebody else has, or nobody needs it; whether it was started.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if found(port=port, session=gcs.session) is not None or not is_needed(gcs):
+            return False
+        start(gcs)
+        return True
 
 
 def start(gcs: Gcs) -> None:
