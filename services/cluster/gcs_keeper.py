@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -20,8 +21,7 @@ from typing import Final, NamedTuple
 _GCS: Final = "/ray/core/src/ray/gcs/gcs_server"
 _RAYLET: Final = "/ray/core/src/ray/raylet/raylet"
 _PAUSE_SECONDS: Final = 0.5
-_STAYS_SECONDS: Final = 3.0
-"""A process that lives so long has read its Redis."""
+_ANSWER_SECONDS: Final = 0.5
 _FIRST_PAUSE_SECONDS: Final = 1.0
 """Until it is started once more; twice as long after each attempt."""
 _LONGEST_PAUSE_SECONDS: Final = 60.0
@@ -47,6 +47,11 @@ class Gcs(NamedTuple):
     def port(self) -> str:
         """Where its cluster is joined."""
         return self._option("--gcs_server_port=")
+
+    @property
+    def address(self) -> str:
+        """Its own machine's, under which the others know it."""
+        return self._option("--node-ip-address=") or "127.0.0.1"
 
     def _option(self, name: str) -> str:
         return next((w.removeprefix(name) for w in self.words if w.startswith(name)), "")
@@ -97,21 +102,21 @@ def watch(tell: Callable[[str], None], lock: Path, address: str = "") -> None:
     port = address.rpartition(":")[2]
     port = port if port.isdecimal() else ""
     known: Gcs | None = None
-    began: float | None = None  # when it was started here last, unless it has stayed since
+    started = False  # here, and it has not answered yet
     next_try, pause = 0.0, _FIRST_PAUSE_SECONDS
     last_error = ""
     while True:
         seen, now = found(port=port, session=known.session if known else ""), time.monotonic()
         if seen is not None:
             known = seen
-            if began is not None and now - began >= _STAYS_SECONDS:
+            if started and answers(known):
                 tell("Ray's gcs_server was lost; it is started again, from its Redis")
-                began, next_try, pause, last_error = None, 0.0, _FIRST_PAUSE_SECONDS, ""
+                started, next_try, pause, last_error = False, 0.0, _FIRST_PAUSE_SECONDS, ""
         elif known is not None and known.lasting and now >= next_try:
             try:
-                began = now if _start_if_needed(known, lock, port) else None
+                started = _start_if_needed(known, lock, port)
             except OSError as error:
-                began = None
+                started = False
                 if str(error) != last_error:
                     last_error = str(error)
                     tell(f"Ray's gcs_server was lost and cannot be started again: {error}")
@@ -132,6 +137,16 @@ def _start_if_needed(gcs: Gcs, lock: Path, port: str) -> bool:
             return False
         start(gcs)
         return True
+
+
+def answers(gcs: Gcs) -> bool:
+    """Whether it can be reached; it listens only when it has read its Redis."""
+    try:
+        address = gcs.address, int(gcs.port)
+        socket.create_connection(address, timeout=_ANSWER_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def start(gcs: Gcs) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from services.cluster import gcs_keeper
-from services.cluster.gcs_keeper import Gcs, found, is_needed, watch
+from services.cluster.gcs_keeper import Gcs, answers, found, is_needed, watch
 
 GCS = "/v/site-packages/ray/core/src/ray/gcs/gcs_server"
 RAYLET = "/v/site-packages/ray/core/src/ray/raylet/raylet"
@@ -82,7 +83,7 @@ class Watched:
 
     Args:
         monkeypatch: Puts this in the place of the system.
-        lives: For how many seconds each one that is started lives.
+        lives: For how many seconds each one that is started lives; it answers after one second.
         redis: The address of its Redis.
         needed: Whether the rest of its Ray lives.
         error: What comes of a start.
@@ -107,6 +108,7 @@ class Watched:
         monkeypatch.setattr(gcs_keeper, "found", self._found)
         monkeypatch.setattr(gcs_keeper, "is_needed", lambda gcs: needed)
         monkeypatch.setattr(gcs_keeper, "start", self._start)
+        monkeypatch.setattr(gcs_keeper, "answers", lambda gcs: self.now - self.starts[-1] >= 1)
         monkeypatch.setattr(gcs_keeper, "time", self)
 
     def during(self, seconds: float, lock: Path) -> Watched:
@@ -160,7 +162,15 @@ def test_it_is_told_of_again_when_one_that_had_stayed_is_lost(
 ) -> None:
     watched = Watched(monkeypatch, lives=30).during(92, tmp_path / "lock")
     assert [later - earlier for earlier, later in pairwise(watched.starts)] == [30, 30, 30]
-    assert len(watched.told) == 3
+    assert len(watched.told) == len(watched.starts)
+
+
+def test_it_answers_where_its_command_line_says() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        words = (GCS, "--node-ip-address=127.0.0.1", f"--gcs_server_port={server.getsockname()[1]}")
+        assert answers(Gcs(words, {}))
+    assert not answers(Gcs(words, {}))
+    assert not answers(Gcs((GCS,), {}))
 
 
 def test_one_that_cannot_be_started_is_told_of_once_and_tried_again(
