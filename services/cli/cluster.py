@@ -188,6 +188,8 @@ def run(
         if detach:
             note(f"it runs as {folder.name}; come back to it with: {attach_to(file, folder.name)}")
             return
+        if not quiet:
+            note(f"it runs as {folder.name}")
         stay(head, folder, as_json=as_json, quiet=quiet)
 
 
@@ -258,7 +260,8 @@ def stop(file: File, name: Name) -> None:
         raise HanseError(f"{name}: has finished already; bring it here: {attach_to(file, name)}")
     if code is None:
         head.end(name)
-    note(f"{name}: {why_stopped(head, name, -1 if code is None else code)}{bring(head, folder)}")
+    why = "is stopped" if code is None else why_stopped(head, name, code)
+    note(f"{name}: {why}{bring(head, folder)}")
 
 
 def logs(file: File, name: Name) -> None:

@@ -24,7 +24,7 @@ RENEW_DAYS: Final = 30
 _OTHERS: Final = 0o077
 """What a file's mode lets others than its owner do."""
 _TOKEN: Final = "~/.ray/auth_token"
-_CLOSED: Final = {8265: "--dashboard-host=127.0.0.1", 10001: "--ray-client-server-port removed"}
+_CLOSED: Final = {8265: "--dashboard-host=127.0.0.1", 10001: "no grpcio installed there"}
 """Ports that nobody but their own machine is to reach, and what closes them in `ray start`."""
 
 

@@ -39,7 +39,11 @@ def verify(
     suspects: Annotated[int, typer.Option(min=1, max=100, help="How many are tried.")] = 3,
     sources: Annotated[
         int,
-        typer.Option(min=0, max=100, help="And of those to whom the likeliest had listened."),
+        typer.Option(
+            min=0,
+            max=100,
+            help="As many of those to whom the likeliest had listened.",
+        ),
     ] = 2,
     margin: Annotated[
         int,

@@ -22,6 +22,10 @@ _WINDOW = 8
 """Days over which the messages a second are taken."""
 
 
+_SILENCE = 10.0
+"""Seconds without a line."""
+
+
 class Rate:
     """Messages a second over the last days; of this session, also in a run that was resumed."""
 
@@ -44,7 +48,9 @@ def cash_line(cash: dict[str, float]) -> str:
 
 
 class RunDisplay:
-    """A bar on a terminal, a line each tenth of the run elsewhere, nothing when told to be quiet.
+    """A bar on a terminal, lines elsewhere, nothing when told to be quiet.
+
+    There is a line for each tenth of the run, and after ten seconds without one.
 
     Days are counted from 0, as everywhere: the last day of 90 is day 89.
 
@@ -70,6 +76,7 @@ class RunDisplay:
         self._days = days
         self._first_day = first_day
         self._rate = Rate()
+        self._told = 0.0
         self._live: Live | None = None
         self._bar: Bar | None = None
         self._show_bar = show and sys.stderr.isatty()
@@ -101,7 +108,8 @@ class RunDisplay:
                 speed=speed,
             )
             self._live.update(self._picture(cash_line(done.cash)))
-        elif self._show_lines and self._is_tenth(done.day):
+        elif self._show_lines and (self._is_tenth(done.day) or self._is_time(done.seconds)):
+            self._told = done.seconds
             count = f"({done.day + 1} of {done.days})"
             parts = (f"day {done.day} {count}", cash_line(done.cash), speed)
             note("  ".join(part for part in parts if part))
@@ -117,6 +125,9 @@ class RunDisplay:
 
         for line in lines:
             self._live.console.print(Text(line))
+
+    def _is_time(self, seconds: float) -> bool:
+        return seconds - self._told >= _SILENCE
 
     def _is_tenth(self, day: int) -> bool:
         return (day + 1) * 10 // self._days > day * 10 // self._days or day + 1 == self._days

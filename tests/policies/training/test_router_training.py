@@ -117,9 +117,7 @@ def test_evaluate_compares_it_with_the_rules_seed_by_seed(
 
 def test_a_minibatch_that_is_more_than_an_iterations_orders_is_refused() -> None:
     wrong = config().changed("x", ppo={"iterations": 1, "episodes": 2, "minibatch": 100_000})
-    with pytest.raises(
-        HanseError, match=r"ppo\.minibatch: 100000 steps are .* orders; allowed"
-    ):
+    with pytest.raises(HanseError, match=r"ppo\.minibatch: 100000 steps are .* orders; allowed"):
         check(wrong, "small.toml")
 
 
