@@ -166,7 +166,9 @@ def _secrets(shown: Exposure, is_up: bool) -> Check:
 
 def _tls(cluster: ClusterFile, facts: Facts, shown: Exposure, is_up: bool) -> Check:
     if cluster.tls is None:
-        return Check("TLS", "ok", "off: who can listen on the network can read along")
+        return Check(
+            "TLS", "ok", "off: who can listen on the network can read along; deploy/EXPOSED.md"
+        )
     if not cluster.tls.is_hanses:
         return Check("TLS", "ok", f"on, with a certificate of your own: {cluster.tls.certificate}")
     if not shown.certificate:

@@ -122,7 +122,7 @@ def _paper(run: Run, letter: str, number: int, town: str | None) -> Paper:
     if found:
         choices = [f"{id}@{exchange}" for exchange in found]
         raise HanseError(
-            f"{id}: {len(found)} towns have a {PAPERS[letter]} {id}; name one of"
+            f"{id}: {len(found)} towns have {_a(PAPERS[letter])} {id}; name one of"
             f" {_few(choices)}, or say --town"
         )
     last = {exchange: _last(run, exchange, letter) for exchange in chosen}
@@ -130,6 +130,10 @@ def _paper(run: Run, letter: str, number: int, town: str | None) -> Paper:
     where = "" if len(known) == 1 else f" of {most}"
     has = f"the last one{where} is {letter}{last[most]}" if last[most] else "there are none at all"
     raise HanseError(f"{run.folder}: there is no {PAPERS[letter]} {id}; {has}")
+
+
+def _a(paper: str) -> str:
+    return f"{'an' if paper[0] in 'aeiou' else 'a'} {paper}"
 
 
 def _issued(letter: str) -> tuple[str, str]:
