@@ -40,8 +40,8 @@ test: lint ## Lint, check the format and the types, run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 # It makes network namespaces, hence root. What is missing is said as the reason of a skip.
-test-cluster: export HANSE_TEST_CLUSTER = 1
-test-cluster: $(STAMP) ## Test a cluster: three hosts in namespaces, ssh, ray up (root, minutes)
+test-cluster: export HANSE_TEST_CLUSTER = $(if $(ALL),all,1)
+test-cluster: $(STAMP) ## Test a cluster: three hosts in namespaces, ssh, ray up (root, minutes; more with ALL=1)
 	$(BIN)/python -m pytest -rs tests/cluster
 
 # On Linux the usual index serves a build of torch with several gigabytes of CUDA libraries beside
