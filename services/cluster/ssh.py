@@ -14,6 +14,9 @@ from services.errors import HanseError
 CONNECT_SECONDS: Final = 8
 _FAILED: Final = 255
 """The exit code with which ssh says that it was ssh that failed."""
+VANISHED_TRIES: Final = 3
+_VANISHED: Final = 24
+"""The exit code with which rsync says that a file was gone before it was copied."""
 _ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=4")
 _SILENT: Final = ("timed out", "No route", "refused", "unreachable", "not resolve", "not known",
                   "closed by", "reset by", "Broken pipe", "not responding")  # fmt: skip
@@ -119,7 +122,10 @@ class Ssh:
         return ["ssh", "-i", str(self.key), *options]
 
     def _copied(self, host: str, words: list[str], given: str | None = None) -> None:
-        done = self._checked(host, words, given, 600)
+        for _ in range(VANISHED_TRIES):
+            done = self._checked(host, words, given, 600)
+            if done.returncode != _VANISHED:
+                break  # else whoever looked at a run there has just closed its database
         if done.returncode != 0:
             lines = [line for line in done.stderr.splitlines() if line.strip()]
             # rsync closes with a line about itself; the reason stands before it.
