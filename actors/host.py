@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 from actors import states
@@ -25,13 +25,11 @@ from actors.reports import DayApart, DayRecords, Later, MessageRow, Report, Save
 from actors.restraints import Restraints
 from actors.states import Mornings, packed_state
 from actors.wakes import Wakes
-from services.messages import MINUTES_PER_DAY, Message
+from services.messages import MINUTES_PER_DAY, Message, delivery_order
 from services.telemetry.logs import Place
 from services.telemetry.timings import clock as wall_clock
 
 __all__ = ["Host", "packed_state"]
-
-_delivery_order = attrgetter("recipient", "sender", "number")
 
 
 class Host:
@@ -143,7 +141,7 @@ class Host:
                 if waiter.waits:
                     self._calls.call(waiter.name, waiter.quiet)
         # Sorted first: what is new is told by the sender's counter, whatever came first.
-        self._mail += [m for m in sorted(inbound, key=_delivery_order) if self._is_new(m)]
+        self._mail += [m for m in sorted(inbound, key=delivery_order) if self._is_new(m)]
         handled = 0
         wakes = self._wakes
         while True:
@@ -153,7 +151,7 @@ class Host:
                 self.notes.woken(name, due, began)
             mail, self._mail = self._mail, []
             if len(mail) > 1:
-                mail.sort(key=_delivery_order)
+                mail.sort(key=delivery_order)
             self._calls.deliver(self._accepted(mail))
             handled += len(mail)
             self.handled += len(mail)
@@ -198,7 +196,7 @@ class Host:
         """
         clock = self.clock
         for sent, message in sorted(
-            mail, key=lambda x: (x[1].sent_at, x[0], *_delivery_order(x[1]))
+            mail, key=lambda x: (x[1].sent_at, x[0], *delivery_order(x[1]))
         ):
             name = message.recipient
             if name in self._busy or not self._is_new(message):

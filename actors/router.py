@@ -54,6 +54,7 @@ class Router(Agent):
             return
         self._quotes[quote.town] = quote
         self._load[quote.town] = 0
+        self.quoted(quote)
 
     @handles(TradeOrder)
     def on_order(self, message: Message, context: Context) -> None:
@@ -84,6 +85,7 @@ class Router(Agent):
             return
         del self._open[message.in_reply_to or ""]
         context.send(asker, message.payload, in_reply_to=message.id)
+        self.answered(message)
 
     def _from(self, town: str, message: Message, context: Context) -> bool:
         """Whether a message comes from the exchange of the town that it speaks for."""
@@ -96,8 +98,24 @@ class Router(Agent):
         """The town that is asked for an order; ``None`` if none can fill it."""
         return self.choose(order)
 
+    def quoted(self, quote: TownQuote) -> None:
+        """Called for each quote, once it counts."""
+
+    def answered(self, message: Message) -> None:
+        """Called for each answer to an order, once it is handed on."""
+
     def passed_on(self, order: TradeOrder, town: str, passed: Message) -> None:
         """Called for each order that was passed to a town, by the message ``passed``."""
+
+    def able(self, order: TradeOrder) -> list[str]:
+        """The other towns that may fill some of an order, by their latest quotes."""
+        return [
+            town
+            for town in sorted(self._quotes)
+            if town != order.town
+            and self._quotes[town].kg.get(order.item, 0) > 0
+            and self._quotes[town].asks.get(order.item, inf) <= order.max_price
+        ]
 
     def choose(self, order: TradeOrder) -> str | None:
         """The town that should fill an order, by the router's rule; ``None`` if none can."""
@@ -105,12 +123,7 @@ class Router(Agent):
         if self.rule == "direct":
             partner = self.partners.get(order.town)
             return partner if partner in others else (others[0] if others else None)
-        able = [
-            town
-            for town in others
-            if self._quotes[town].kg.get(order.item, 0) > 0
-            and self._quotes[town].asks.get(order.item, inf) <= order.max_price
-        ]
+        able = self.able(order)
         if not able:
             return None
         if self.rule == "cheapest":

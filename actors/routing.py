@@ -7,7 +7,6 @@ decision is an event ``routing_decision`` of the run, with what it stands on.
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from actors.context import Context
@@ -39,29 +38,20 @@ class RememberingRouter(Router):
         self._under_way: dict[str, tuple[str, str]] = {}
         """Orders passed on, by message: (town, item)."""
 
-    def on_quote(self, message: Message, context: Context) -> None:
-        """Remembers what a town has to sell today, and begins its dealings anew."""
-        super().on_quote(message, context)
-        quote = message.payload
-        assert isinstance(quote, TownQuote)
-        if self._quotes.get(quote.town) is quote:
-            self._dealings[quote.town] = Dealings()
+    def quoted(self, quote: TownQuote) -> None:
+        """Begins the dealings with a town anew."""
+        self._dealings[quote.town] = Dealings()
 
     def _with(self, town: str) -> Dealings:
         """The dealings with a town; new ones if a rule has dealt with it until now."""
         return self._dealings.setdefault(town, Dealings())
 
-    def on_answer(self, message: Message, context: Context) -> None:
-        """Notes how an order has fared, and hands the answer on."""
-        asked = self._open.get(message.in_reply_to or "")
-        super().on_answer(message, context)
-        if asked is None or asked[1] != message.sender:
-            return
+    def answered(self, message: Message) -> None:
+        """Notes how an order has fared; one that a rule had passed on is not known here."""
         town, item = self._under_way.pop(message.in_reply_to or "", ("", ""))
-        if not town:
-            return
-        answer = message.payload
-        self._with(town).filled(item, answer.qty if isinstance(answer, TradeFill) else 0)
+        if town:
+            answer = message.payload
+            self._with(town).filled(item, answer.qty if isinstance(answer, TradeFill) else 0)
 
     def passed_on(self, order: TradeOrder, town: str, passed: Message) -> None:
         """Notes that an order was passed to a town."""
@@ -70,13 +60,11 @@ class RememberingRouter(Router):
 
     def view(self, order: TradeOrder, now: int) -> RoutingView:
         """What there is to decide about an order: the towns that may fill some of it."""
-        able = [
-            Candidate(town, ask, kg, quote.load, self._with(town))
-            for town, quote in self._quotes.items()
-            if town != order.town
-            and (kg := quote.kg.get(order.item, 0)) > 0
-            and (ask := quote.asks.get(order.item, inf)) <= order.max_price
-        ]
+        able = []
+        for town in self.able(order):
+            quote = self._quotes[town]
+            ask, kg = quote.asks[order.item], quote.kg[order.item]
+            able.append(Candidate(town, ask, kg, quote.load, self._with(town)))
         able.sort(key=lambda candidate: (candidate.ask, candidate.town))
         return RoutingView(order.item, order.qty, order.max_price, now, able)
 

@@ -198,6 +198,8 @@ class Message(BaseModel):
 
 
 MESSAGE_FIELDS: Final = set(Message.model_fields)
+delivery_order: Final = attrgetter("recipient", "sender", "number")
+"""The order in which a round's messages are handled, wherever they come from."""
 
 
 class Letter(Payload):

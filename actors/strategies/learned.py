@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from actors.strategies.strategy import Strategy
 from policies.environments.action_layout import ActionLayout
+from policies.environments.checks import known_role
 from policies.environments.conduct import Conduct
 from policies.environments.observation_layout import ObservationLayout
 from policies.training.acting import shared
@@ -66,13 +67,13 @@ class Learned(Strategy):
         except HanseError as error:
             raise HanseError(f"{where}: {error}") from None
         manifest = self.policy.manifest
-        if manifest.role == "router" or manifest.cadence == "order" or manifest.role != role:
+        if manifest.role != role or manifest.cadence == "order":
             raise HanseError(
                 f"{where}: policy {manifest.name!r} is for a {manifest.role}, {firm} is a {role};"
                 f" train one for a {role}: hanse train FILE"
             )
-        self.layout = ObservationLayout(manifest.role, setup)
-        self.actions = ActionLayout(manifest.role, setup.catalogue)
+        self.layout = ObservationLayout(known_role(role), setup)
+        self.actions = ActionLayout(known_role(role), setup.catalogue)
         check_fit(manifest, self.layout, self.actions, setup.rules, where)
         self.conduct = Conduct(firm, role, setup, manifest.cadence)
         self.sampled = sampled

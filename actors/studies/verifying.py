@@ -162,7 +162,9 @@ def _judged(firms: int, kind: str, seed: int, config: RunConfig, folder: Path) -
             verified=None, avoided=[],
         )  # fmt: skip
     suspects = chosen(report, SUSPECTS)
-    tested = _tested(folder) if suspects else []
+    tested: list[Tested] = []
+    if suspects:
+        tested = verify(folder, suspects=SUSPECTS, sources=SOURCES, days=5).tested
     order = [one.agent for one in tested]
     named = [suspect.agent for suspect in report.origin.suspects]
     return Tried(
@@ -175,10 +177,6 @@ def _judged(firms: int, kind: str, seed: int, config: RunConfig, folder: Path) -
         verified=order.index(truth.origin) if truth.origin in order else None,
         avoided=[one.avoided or 0.0 for one in tested],
     )
-
-
-def _tested(folder: Path) -> list[Tested]:
-    return verify(folder, suspects=SUSPECTS, sources=SOURCES, days=5).tested
 
 
 def _row(kind: str, some: list[Tried]) -> Row:

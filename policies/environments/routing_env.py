@@ -35,22 +35,21 @@ class RoutingSeat:
 
     Args:
         config: The league.
-        router: The router's name.
+        objectives: The names of the vector reward's components.
     """
 
     role = "router"
     cadence = "order"
 
-    def __init__(self, config: RunConfig, router: str) -> None:
+    def __init__(self, config: RunConfig, objectives: tuple[str, ...]) -> None:
         from actors.cast import Cast
 
         cast = Cast(config)
-        self.router = router
         self.exchanges = cast.exchanges
         towns = len(cast.towns) - 1
         self.layout = RoutingLayout(towns, cast.setup(cast.towns[0]))
         self.actions = RoutingDecision(towns)
-        self.objectives: tuple[str, ...] = ()
+        self.objectives = objectives
 
 
 class CoffeeRouterEnv(gymnasium.Env[Vector, Any]):
@@ -105,8 +104,7 @@ class CoffeeRouterEnv(gymnasium.Env[Vector, Any]):
             weights = [1.0] + [0.0] * (len(self.objectives) - 1)
         self.preference = checked_preference(weights, self.objectives)
         self.budget = checked_budget(budget)
-        self.seat = RoutingSeat(self.config, router)
-        self.seat.objectives = self.objectives
+        self.seat = RoutingSeat(self.config, self.objectives)
         self.layout, self.actions = self.seat.layout, self.seat.actions
         self.observation_space = spaces.Box(self.layout.low, self.layout.high, dtype=np.float32)
         self.action_space = spaces.MultiDiscrete(self.actions.nvec)

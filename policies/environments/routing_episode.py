@@ -15,7 +15,7 @@ from services.config import RunConfig
 from services.economy.abroad import TradeFill, TradeOrder, TradeRefused
 from services.economy.money import dollars
 from services.errors import HanseError
-from services.messages import MINUTES_PER_DAY, Message
+from services.messages import MINUTES_PER_DAY, Message, delivery_order
 
 if TYPE_CHECKING:
     from actors.agent import Agent
@@ -108,8 +108,6 @@ class RoutingEpisode:
         self.router = router
         cast = Cast(config)
         self.trade = Trade()
-        self.pending: TradeOrder | None = None
-        """The order that waits for a decision."""
         self.seat = seat
         self._agents: dict[str, Agent] = {name: cast.make(name) for name in cast.names}
         if seat is not None:
@@ -140,8 +138,7 @@ class RoutingEpisode:
 
     def proceed(self) -> TradeOrder | None:
         """Plays until an order waits for a decision; returns it, or ``None`` at the run's end."""
-        self.pending = next(self._play, None)
-        return self.pending
+        return next(self._play, None)
 
     def net_income(self) -> float:
         """That of all firms in all towns so far, dollars."""
@@ -157,7 +154,7 @@ class RoutingEpisode:
             for _, name in wakes.take(clock.now):
                 contexts[name].handled = None
                 agents[name].wake(contexts[name])
-            mail.sort(key=_delivery_order)
+            mail.sort(key=delivery_order)
             for message in mail:
                 name = message.recipient
                 if name == self.router or message.sender == self.router:
@@ -213,7 +210,3 @@ class RoutingEpisode:
         trade.filled_kg += answer.qty
         trade.filled += answer.qty / order.qty
         trade.surplus += answer.qty * order.max_price - dollars(answer.total_micros)
-
-
-def _delivery_order(message: Message) -> tuple[str, str, int]:
-    return message.recipient, message.sender, message.number

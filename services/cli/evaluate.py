@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from services.cli.console import Json, Quiet, Settings, note
-from services.cli.evaluation_names import JUDGED, USUAL
+from services.cli.evaluation_names import JUDGED, USUAL, named
 from services.cli.folders import RUNS
 from services.errors import HanseError
 from services.strategy_lines import POLICY, policy_folder
@@ -197,7 +197,7 @@ def _rivals(manifests: Mapping[str, Manifest], against: str | None) -> tuple[str
     if against is None:
         roles = [manifest.role for manifest in manifests.values()]
         return tuple(one for one in RIVALS[roles[0]] if all(one in RIVALS[r] for r in roles))
-    given = dict.fromkeys(part.strip() for part in against.split(",") if part.strip())
+    given = named(against)
     if not given:
         raise HanseError("--against: names no strategy; allowed: such as scripted,repaired")
     for strategy in given:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from services.cli.console import note, say_json
+from services.cli.evaluation_names import named
 from services.cli.folders import RUNS
 from services.errors import HanseError
 
@@ -51,7 +52,7 @@ def evaluate_buyer(
 
     arms: tuple[str, ...] = USUAL
     if against is not None:
-        given = [part.strip() for part in against.split(",") if part.strip()]
+        given = named(against)
         for name in given:
             if name not in ARMS:
                 raise HanseError(f"--against: there is no {name!r}; allowed: {', '.join(ARMS)}")

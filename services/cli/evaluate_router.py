@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from services.cli.comparison import numbers
 from services.cli.console import note, say, say_json, say_table
-from services.cli.evaluation_names import JUDGED
+from services.cli.evaluation_names import JUDGED, named
 from services.config import ROUTER_RULES
 from services.errors import HanseError
 from services.statistics import Estimate, estimate, paired
@@ -78,7 +78,7 @@ def evaluate_router(
 def _rules(against: str | None) -> tuple[str, ...]:
     if against is None:
         return ROUTER_RULES
-    given = dict.fromkeys(part.strip() for part in against.split(",") if part.strip())
+    given = named(against)
     for rule in given:
         if rule not in ROUTER_RULES:
             raise HanseError(

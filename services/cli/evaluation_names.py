@@ -8,3 +8,8 @@ JUDGED: Final = "policy"
 """The policy that is judged."""
 USUAL: Final = "usual"
 """The policy's routine with every lever as the scripted firm has it: what was not learned."""
+
+
+def named(against: str) -> list[str]:
+    """The names in ``--against``, which commas part, each once."""
+    return list(dict.fromkeys(part.strip() for part in against.split(",") if part.strip()))

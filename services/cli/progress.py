@@ -20,8 +20,6 @@ _SHOWN_FIRMS = 8
 """More firms than this are shown as their sum."""
 _WINDOW = 8
 """Days over which the messages a second are taken."""
-
-
 _SILENCE = 10.0
 """Seconds without a line."""
 
