@@ -48,11 +48,18 @@ class Check(Record):
     passed: bool
     sure: bool = True
     """Whether the whole interval is on the same side of the bound as the value."""
+    counts: bool = True
+    """False: shown for comparison; nothing depends on it."""
 
     @property
     def verdict(self) -> str:
         """In words."""
-        return ("met" if self.passed else "MISSED") + ("" if self.sure else ", not surely")
+        words = ("met", "MISSED") if self.counts else ("holds", "does not hold")
+        return words[not self.passed] + ("" if self.sure else ", not surely")
+
+    def shown(self) -> Check:
+        """The same for comparison only."""
+        return self.model_copy(update={"counts": False})
 
 
 def this_machine() -> str:

@@ -55,3 +55,12 @@ def test_a_demand_is_met_by_the_mean_and_surely_by_the_interval() -> None:
         at_least("", 0.85, 0.85).verdict,
     ]
     assert verdicts == ["met", "met, not surely", "MISSED, not surely", "MISSED", "met"]
+
+
+def test_what_is_shown_for_comparison_holds_or_does_not_hold_and_misses_nothing() -> None:
+    shown = [
+        at_most("", Figure(0.7, 0.6, 0.8), 0.85).shown(),
+        at_most("", Figure(0.9, 0.8, 1.0), 0.85).shown(),
+    ]
+    assert [check.verdict for check in shown] == ["holds", "does not hold, not surely"]
+    assert not any(check.counts for check in shown)

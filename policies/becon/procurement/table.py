@@ -56,7 +56,7 @@ class Table(Record):
     rows: tuple[Row, ...]
     demands: tuple[Check, ...]
     also: tuple[Check, ...]
-    """Asked, too, but no part of the claim."""
+    """Shown for comparison; no part of the claim."""
     seeds: tuple[int, ...]
     days: int
     policy: str
@@ -126,7 +126,7 @@ class Table(Record):
         claim = checks_table(self.demands, "The claim; differences seed by seed, over all regimes")
         if not self.also:
             return main, about, claim
-        return main, about, claim, checks_table(self.also, "Asked, too; no part of the claim")
+        return main, about, claim, checks_table(self.also, "For comparison; no part of the claim")
 
 
 def study_table(
@@ -182,7 +182,7 @@ def also(cells: Sequence[Cell]) -> tuple[Check, ...]:
         ("becon_0", "history"),
         ("becon", "base_stock"),
     ):
-        checks += _against(cells, one, other)
+        checks += [check.shown() for check in _against(cells, one, other)]
     return tuple(checks)
 
 

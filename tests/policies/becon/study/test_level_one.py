@@ -10,11 +10,12 @@ from policies.becon.study.level_one import (
     METHODS,
     QUICK,
     LevelOne,
+    Method,
     record_evidence,
     run_level_one,
     train_estimator,
 )
-from policies.becon.study.level_one_table import NOTE, Table, demands
+from policies.becon.study.level_one_table import HOLDING_BACK, NOTE, Table, demands
 from policies.becon.study.seeds import LEVEL_ONE, LEVEL_TWO, TUNING, described
 from policies.environments.tradeoff_desk import CORRUPTIONS
 
@@ -103,15 +104,21 @@ def test_a_study_that_finds_the_contrary_misses_its_demands(study: LevelOne) -> 
     assert "(c) g_w severe" in missed
 
 
-def test_a_miss_of_the_note_s_way_to_hold_back_is_a_miss_of_the_study(study: LevelOne) -> None:
+@pytest.mark.parametrize(("method", "counts"), [("becon_safe", True), ("becon_note", False)])
+def test_cutting_violations_is_asked_of_our_way_to_hold_back_and_the_note_s_is_shown_beside_it(
+    study: LevelOne, method: Method, counts: bool
+) -> None:
     turned = {
-        name: replace(regime, cells={**regime.cells, "becon_note": regime.cells["becon"]})
+        name: replace(regime, cells={**regime.cells, method: regime.cells["becon"]})
         for name, regime in study.regimes.items()
     }
     table = Table.of([replace(study, regimes=turned)])
-    missed = {each.name for each in table.checks if not each.passed}
-    assert "(d) severe: violations cut by note's kappa" in missed
-    assert not table.passed
+    name = f"(d) severe: violations cut by {HOLDING_BACK[method]}"
+    check = next(each for each in table.checks if each.name == name)
+    assert not check.passed
+    assert check.counts is counts
+    asked = [each for each in table.checks if each.counts]
+    assert table.passed == all(each.passed for each in asked)
 
 
 def test_seeds_that_are_reported_are_none_of_those_that_were_tuned_on() -> None:
