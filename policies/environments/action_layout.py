@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter, getitem, lt
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from policies.environments.checks import known_role
 from policies.environments.mirror import Mirror
-from services.economy import commands as c
 from services.economy.catalogue import (
     GREEN,
     GREEN_SPECIALTY,
@@ -35,6 +35,8 @@ from services.economy.results import Listing
 from services.errors import HanseError
 
 VERSION: Final = "levers-1"
+_AT_ONCE: Final = 0
+"""Days of credit of what a mask asks about: none, which all rules admit."""
 BUYS: Final[dict[Role, tuple[str, ...]]] = {
     "farmer": (),
     "roaster": (GREEN, GREEN_SPECIALTY),
@@ -170,6 +172,18 @@ class ActionLayout:
             for lever, n, end in zip(self.levers, self.nvec, ends, strict=True)
         }
 
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(lever.name for lever in self.levers)
+
+    @cached_property
+    def _levels(self) -> tuple[tuple[float, ...], ...]:
+        return tuple(lever.levels for lever in self.levers)
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(map(len, self._levels))
+
     def values(self, action: Sequence[int] | NDArray[Any]) -> dict[str, float]:
         """What each lever is set to.
 
@@ -179,6 +193,9 @@ class ActionLayout:
         levers = self.levers
         if isinstance(action, np.ndarray):
             action = action.tolist()
+        known = self._numbers
+        if len(action) == len(known) and min(action) >= 0 and all(map(lt, action, known)):
+            return dict(zip(self._names, map(getitem, self._levels, map(int, action)), strict=True))
         if len(action) != len(levers):
             raise HanseError(
                 f"action: {len(action)} levels for the {len(levers)} levers of a {self.role};"
@@ -225,73 +242,65 @@ class ActionLayout:
         if it stands for none. A lever that nothing hangs on today (nothing to sell, nobody who
         sells) has level 0 only.
         """
-        mask = np.ones(self.size, dtype=np.bool_)
-        places = self._places
-
-        def only_first(name: str) -> None:
-            place = places[name]
-            mask[place.start + 1 : place.stop] = False
-
+        mask: NDArray[np.bool_] = self._all_legal.copy()
+        rest = self._rest
         for item in BUYS[self.role]:
-            self._mask_buying(item, mirror, mask, only_first)
+            self._mask_buying(item, mirror, mask)
         if self.role == "farmer":
             self._mask_growing(mirror, mask)
         if self.role == "roaster":
             self._mask_roasting(mirror, mask)
         for item in SELLS[self.role]:
-            held = mirror.stock(item)
+            price = round(anchor(self.catalogue, item), 2)
             if not mirror.admits(
-                c.PostListing.trusted(
-                    item_id=item,
-                    qty=held,
-                    asking_price=self._price(item),
-                    payment_terms_days=0,
-                )
+                mirror.market.check_listing, item, mirror.stock(item), price, _AT_ONCE
             ):
-                only_first(f"list.{item}")
-                only_first(f"ask.{item}")
-        if "pay" in places and not mirror.world.owed_by[mirror.view.firm]:
-            only_first("pay")
+                mask[rest[f"list.{item}"]] = False
+                mask[rest[f"ask.{item}"]] = False
+        if "pay" in rest and not mirror.world.owed_by[mirror.view.firm]:
+            mask[rest["pay"]] = False
         return mask
 
-    def _price(self, item: str) -> float:
-        return round(anchor(self.catalogue, item), 2)
+    @cached_property
+    def _all_legal(self) -> NDArray[np.bool_]:
+        return np.ones(self.size, dtype=np.bool_)
 
-    def _mask_buying(self, item: str, mirror: Mirror, mask: NDArray[np.bool_], only: Any) -> None:
+    @cached_property
+    def _rest(self) -> dict[str, slice]:
+        """The levels of each lever but the first."""
+        return {name: slice(place.start + 1, place.stop) for name, place in self._places.items()}
+
+    def _mask_buying(self, item: str, mirror: Mirror, mask: NDArray[np.bool_]) -> None:
         """A position is a standing order: what is not on offer yet may be when the firm bids."""
-        offered = cheapest(mirror, item)
-        full = mirror.position(item) >= max(_POSITIONS[item])
-        refused = bool(offered) and not mirror.admits(
-            c.MakeOffer.trusted(
-                listing_id=offered[0].id,
-                offered_price=offered[0].asking_price,
-                qty=1,
-                payment_terms_days=0,
-            )
-        )
+        rest = self._rest
+        full = mirror.position(item) >= _POSITIONS[item][-1]
+        refused = False
+        for row in cheapest(mirror, item)[:1]:
+            check, price = mirror.market.check_offer, row.asking_price
+            refused = not mirror.admits(check, row.id, price, 1, _AT_ONCE)
         if full or refused:
-            only(f"bid.{item}")
-            only(f"limit.{item}")
+            mask[rest[f"bid.{item}"]] = False
+            mask[rest[f"limit.{item}"]] = False
         if refused:
-            only(f"position.{item}")
+            mask[rest[f"position.{item}"]] = False
 
     def _mask_growing(self, mirror: Mirror, mask: NDArray[np.bool_]) -> None:
         for item in SELLS[self.role]:
-            place = self._places[f"grow.{item}"]
+            first = self._places[f"grow.{item}"].start
             cap = self.catalogue.items[item].daily_cap
-            for nth, share in enumerate(self.levers[self._head(f"grow.{item}")].levels):
+            check = mirror.production.check_produce
+            for nth, share in enumerate(self._levels[self._names.index(f"grow.{item}")]):
                 qty = round(share * cap)
-                if qty and not mirror.admits(c.ProduceItem.trusted(item_id=item, quantity=qty)):
-                    mask[place.start + nth] = False
+                if qty and not mirror.admits(check, item, qty):
+                    mask[first + nth] = False
 
     def _mask_roasting(self, mirror: Mirror, mask: NDArray[np.bool_]) -> None:
         for item in BUYS[self.role]:
-            place = self._places[f"roast.{item}"]
             if not roastable(mirror, item):
-                mask[place.start + 1 : place.stop] = False
+                mask[self._rest[f"roast.{item}"]] = False
 
-    def _head(self, name: str) -> int:
-        return next(n for n, lever in enumerate(self.levers) if lever.name == name)
+
+_dearness = attrgetter("asking_price", "posted_day")
 
 
 def cheapest(mirror: Mirror, item: str) -> list[Listing]:
@@ -299,11 +308,12 @@ def cheapest(mirror: Mirror, item: str) -> list[Listing]:
     own = mirror.view.firm
     listings = mirror.world.state.listings.values()
     rows = [r for r in listings if r.item == item and r.seller != own and r.qty > 0]
-    return sorted(rows, key=lambda r: (r.asking_price, r.posted_day))
+    if len(rows) > 1:
+        rows.sort(key=_dearness)
+    return rows
 
 
 def roastable(mirror: Mirror, item: str) -> int:
     """The most kilograms of a green coffee that can be roasted now."""
-    return mirror.most(
-        lambda qty: c.Roast.trusted(green_item_id=item, qty_kg=qty), mirror.stock(item)
-    )
+    check = mirror.production.check_roast
+    return mirror.most(lambda kg: mirror.admits(check, item, kg), mirror.stock(item))

@@ -43,7 +43,8 @@ def decide(mirror: Mirror, levers: Levers, at_most: int | None = None) -> list[c
         levers: What every lever of its role is set to (``ActionLayout.values``).
         at_most: So many commands, the most urgent ones.
     """
-    return list(islice(_Day(mirror, levers).all(), at_most))
+    commands = _Day(mirror, levers).all()
+    return list(commands if at_most is None else islice(commands, at_most))
 
 
 def answer(mirror: Mirror, levers: Levers) -> list[c.Command]:
@@ -92,9 +93,14 @@ class _Day:
         if self.mirror.apply(command):
             yield command
 
-    def on_terms(self, command: Callable[[int], c.Command], days: int) -> c.Command:
-        """A command with so many days of credit, or as many as the rules admit."""
-        return command(self.mirror.most(command, days))
+    def on_terms(self, command: Callable[[int], c.Command], days: int) -> _Commands:
+        """The command with so many days of credit, or as many as the rules admit."""
+        mirror, wished = self.mirror, command(days)
+        if mirror.apply(wished):
+            yield wished
+            return
+        most = mirror.most(lambda fewer: mirror.refusal(command(fewer)) is None, days)
+        yield from self.do(command(most))
 
     def anchored(self, lever: str, item: str) -> float:
         """What a lever in anchors comes to, dollars a kilogram."""
@@ -109,13 +115,14 @@ class _Day:
 
     def offer(self, item: str) -> _Commands:
         """Keeps one listing of an item, with the share of the stock and the price that are set."""
-        qty = round(self.levers[f"list.{item}"] * self.mirror.stock(item))
+        mirror = self.mirror
+        qty = round(self.levers[f"list.{item}"] * mirror.stock(item))
         price = self.anchored("ask", item)
-        for own in self.mirror.own_listings:
+        for own in mirror.world.listings_of[mirror.view.firm].values():
             if own.item == item and own.asking_price == price and own.qty == qty:
                 return
         if qty:
-            yield from self.do(self.on_terms(_listing(item, qty, price), LISTED_TERMS))
+            yield from self.on_terms(_listing(item, qty, price), LISTED_TERMS)
 
     def price(self, item: str) -> _Commands:
         """Sets what consumers pay."""
@@ -151,9 +158,9 @@ class _Day:
             if row.id in asked:
                 continue
             price = round(levers[f"bid.{item}"] * row.asking_price, 2)
-            bid = self.on_terms(_bid(row.id, price, min(want, row.qty)), int(levers["terms"]))
-            if mirror.apply(bid):
-                want -= min(want, row.qty)
+            qty = min(want, row.qty)
+            for bid in self.on_terms(_bid(row.id, price, qty), int(levers["terms"])):
+                want -= qty
                 left -= 1
                 yield bid
 
@@ -161,7 +168,8 @@ class _Day:
         """Grows the share of the daily cap that is set, as far as it is possible."""
         done = self.mirror.firm.produced_today.get(item, 0)
         wished = round(self.levers[f"grow.{item}"] * self.catalogue.items[item].daily_cap) - done
-        qty = self.mirror.most(lambda n: c.ProduceItem.trusted(item_id=item, quantity=n), wished)
+        mirror, check = self.mirror, self.mirror.production.check_produce
+        qty = mirror.most(lambda kg: mirror.admits(check, item, kg), wished)
         if qty:
             yield from self.do(c.ProduceItem.trusted(item_id=item, quantity=qty))
 

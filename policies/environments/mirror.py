@@ -2,8 +2,8 @@
 
 A policy must know what it may do before it does it. The economy says so by refusing, and that is
 the only place where its rules stand. So the firm's view is laid out as the state of a town in which
-nothing but the firm, its counterparties and their papers exist, and the economy's own handlers are
-called on it: once to hear whether they refuse (:meth:`Mirror.refusal`), or for good
+nothing but the firm, its counterparties and their papers exist, and the economy's own checks are
+called on it to hear whether they refuse (:meth:`Mirror.refusal`), or its handlers for good
 (:meth:`Mirror.apply`), so that a day's commands can be rehearsed one after the other.
 
 What a firm cannot see (a buyer's full store, a rival who was quicker) the mirror cannot know
@@ -27,26 +27,18 @@ from services.economy.results import Listing, Offer, Refusal, TrialBalance
 from services.economy.setup import TownSetup
 from services.economy.state import ACCOUNTS, FirmState, Invoice, TownState
 from services.economy.world import World
+from services.messages import filled
 
 _ENDLESS: Final = 10**9
 """The store of a counterparty, of which a firm knows nothing."""
 _OWN_NUMBERS: Final = 10**6
 """Identifiers that the mirror gives out begin here, above those of any town."""
+_BOOKS: Final = set(TrialBalance.model_fields)
 _NO_MONEY: Final = dict.fromkeys(ACCOUNTS, 0)
 
 
-class _Admitted(Exception):
-    """A rule has made its checks and was about to change something."""
-
-
 class _Glass(World):
-    """A world of which nothing is written down; while it is dry, nothing changes either.
-
-    The economy's rules make all their checks before they change anything, and change it through the
-    world. So a rule that reaches one of the methods below has admitted the command.
-    """
-
-    dry = False
+    """A world of which nothing is written down."""
 
     def event(self, kind: str, subject: str, body: dict[str, Any]) -> None:
         """Is not noted."""
@@ -56,34 +48,8 @@ class _Glass(World):
 
     def post(self, firm: FirmState, debit: str, credit: str, amount: int, reference: str) -> None:
         """Books the amount; there is no ledger."""
-        if self.dry:
-            raise _Admitted
         firm.balances[debit] += amount
         firm.balances[credit] -= amount
-
-    def new_id(self, kind: str) -> str:
-        """The next identifier."""
-        if self.dry:
-            raise _Admitted
-        return super().new_id(kind)
-
-    def take(self, firm: FirmState, item: str, kg: int) -> int:
-        """Takes goods off a firm's shelf."""
-        if self.dry:
-            raise _Admitted
-        return super().take(firm, item, kg)
-
-    def resolve_offer(self, offer: Offer, status: str) -> None:
-        """Ends a pending offer."""
-        if self.dry:
-            raise _Admitted
-        super().resolve_offer(offer, status)
-
-    def replace_listing(self, listing: Listing) -> None:
-        """Puts a changed listing in its place."""
-        if self.dry:
-            raise _Admitted
-        super().replace_listing(listing)
 
 
 class Mirror:
@@ -97,6 +63,7 @@ class Mirror:
     def __init__(self, setup: TownSetup, view: FirmView) -> None:
         self.setup = setup
         self.view = view
+        self._payables = view.payables
         self.fresh = False
         """Whether the listings have been looked at since the day's looks."""
         self.firm = _own_firm(view, setup)
@@ -125,7 +92,8 @@ class Mirror:
             setattr(world, index, defaultdict(dict, getattr(world, index)))
         for index in ("owed_by", "owed_to", "deals_of"):
             setattr(world, index, defaultdict(list, getattr(world, index)))
-        market, production = Market(world), Production(world)
+        self.market, self.production = market, production = Market(world), Production(world)
+        invoicing = Invoicing(world)
         self.done: Counter[type[c.Command]] = Counter()
         """How many commands of each kind have been carried out in the mirror."""
         self._handlers: dict[type[c.Command], Callable[[FirmState, Any], Any]] = {
@@ -138,7 +106,25 @@ class Mirror:
             c.RejectOffer: market.reject_offer,
             c.AcceptOffer: market.accept_offer,
             c.SetRetailPrice: market.set_retail_price,
-            c.PayInvoice: Invoicing(world).pay,
+            c.PayInvoice: invoicing.pay,
+        }
+        self._checks: dict[type[c.Command], Callable[[FirmState, Any], Any]] = {
+            c.ProduceItem: lambda f, x: production.check_produce(f, x.item_id, x.quantity),
+            c.Roast: lambda f, x: production.check_roast(f, x.green_item_id, x.qty_kg),
+            c.PostListing: lambda f, x: market.check_listing(
+                f, x.item_id, x.qty, x.asking_price, x.payment_terms_days
+            ),
+            c.CancelListing: lambda f, x: market.check_cancelling(f, x.listing_id),
+            c.MakeOffer: lambda f, x: market.check_offer(
+                f, x.listing_id, x.offered_price, x.qty, x.payment_terms_days
+            ),
+            c.WithdrawOffer: lambda f, x: market.check_withdrawing(f, x.offer_id),
+            c.RejectOffer: lambda f, x: market.check_rejecting(f, x.offer_id),
+            c.AcceptOffer: lambda f, x: market.check_accepting(f, x.offer_id),
+            c.SetRetailPrice: lambda f, x: market.check_retail_price(
+                f, x.item_id, x.price_per_unit
+            ),
+            c.PayInvoice: lambda f, x: invoicing.check_pay(f, x.invoice_id, x.amount),
         }
 
     @property
@@ -205,28 +191,27 @@ class Mirror:
     def now(self) -> FirmView:
         """The view as it has become by what was done and seen since."""
         view, books, firm, b = self.view, self.view.books, self.firm, self.firm.balances
-        name = view.firm
+        name, world = view.firm, self.world
         if books is not None:
-            changed = {
+            values = books.__dict__ | {
                 "cash": dollars(b["cash"]),
                 "accounts_payable": dollars(-b["accounts_payable"]),
                 "stock": dict(firm.kg),
                 "incoming": {item: kg for item, kg in firm.incoming.items() if kg},
             }
-            books = TrialBalance.trusted(**(books.__dict__ | changed))
-        open_bills = self.world.state.invoices
+            books = filled(TrialBalance, values, _BOOKS)
+        open_bills = world.state.invoices
+        if len(open_bills) != len(self._payables):  # of bills there are never more in a day
+            self._payables = tuple([bill for bill in view.payables if bill.id in open_bills])
         return FirmView(
-            firm=name,
-            role=view.role,
-            day=view.day,
-            observation=view.observation,
-            books=books,
-            payables=tuple([bill for bill in view.payables if bill.id in open_bills]),
-            offers=(
-                *self.world.offers_to[name].values(),
-                *self.world.offers_by[name].values(),
-            ),
-            listings=tuple(self.world.state.listings.values()),
+            view.firm,
+            view.role,
+            view.day,
+            view.observation,
+            books,
+            self._payables,
+            (*world.offers_to[name].values(), *world.offers_by[name].values()),
+            tuple(world.state.listings.values()),
         )
 
     def _show(self, state: TownState, row: Listing) -> None:
@@ -261,24 +246,24 @@ class Mirror:
 
     def refusal(self, command: c.Command) -> str | None:
         """The code with which the economy's rules refuse a command now; ``None``: they do not."""
-        firm, world = self.firm, self.world
-        shelf = dict(firm.retail_prices) if type(command) is c.SetRetailPrice else None
-        world.dry = True
         try:
-            self._handlers[type(command)](firm, command)
-        except _Admitted:
-            return None
+            self._checks[type(command)](self.firm, command)
         except Refusal as refusal:
             return refusal.code
-        finally:
-            world.dry = False
-            if shelf is not None:
-                firm.retail_prices = shelf
         return None
 
-    def admits(self, command: c.Command) -> bool:
-        """Whether the economy's rules would carry out a command now."""
-        return self.refusal(command) is None
+    def admits(self, check: Callable[..., Any], *arguments: Any) -> bool:
+        """Whether one of the economy's checks passes now.
+
+        Args:
+            check: A ``check_`` of :attr:`market` or :attr:`production`.
+            arguments: What it takes, the firm apart.
+        """
+        try:
+            check(self.firm, *arguments)
+        except Refusal:
+            return False
+        return True
 
     def apply(self, command: c.Command) -> bool:
         """Carries a command out in the mirror; whether the rules have admitted it."""
@@ -289,22 +274,22 @@ class Mirror:
         self.done[type(command)] += 1
         return True
 
-    def most(self, command: Callable[[int], c.Command], up_to: int) -> int:
+    def most(self, admitted: Callable[[int], bool], up_to: int) -> int:
         """The largest quantity up to ``up_to`` that is admitted; 0 if none is.
 
         Args:
-            command: Makes the command for a quantity; what is admitted for a quantity must be
-                admitted for every smaller one (but too small a one may be refused).
+            admitted: Whether a quantity is; if one is, so must every smaller one be (but too small
+                a one may be refused).
             up_to: Where to begin.
         """
         if up_to < 1:
             return 0
-        if self.admits(command(up_to)):
+        if admitted(up_to):
             return up_to
         low, high = 0, up_to  # low: admitted or nothing; high: refused
         while high - low > 1:
             middle = (low + high) // 2
-            if self.admits(command(middle)):
+            if admitted(middle):
                 low = middle
             else:
                 high = middle

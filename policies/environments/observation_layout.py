@@ -13,16 +13,19 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, Literal
+from functools import cached_property, lru_cache
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policies.environments.action_layout import BUYS, SELLS, anchor
 from policies.environments.checks import finite, known_role
+from policies.environments.kept import Kept
 from policies.environments.view import FirmView
 from services.economy.catalogue import Role
+from services.economy.observation import Observation
+from services.economy.results import InvoiceRow
 from services.economy.setup import TownSetup
 from services.errors import HanseError
 
@@ -181,17 +184,23 @@ class ObservationLayout(FieldLayout):
             raise HanseError(
                 f"observation: {len(descriptors)} descriptors; this layout takes {wanted}"
             )
-        raw = self._calendar(view.day)
-        raw += self._money(view)
+        raw = [*_calendar(view.day, self.setup.days, self.setup.festival_days)]
+        self._money(view, raw)
         self._goods(view, raw)
         raw += descriptors
         if not math.isfinite(sum(raw)):
             finite(np.array(raw), "observation")
         values = np.array(raw)
+        lowest, highest = self._bounds
         values *= self._factors
-        np.maximum(values, self.low, out=values)
-        np.minimum(values, self.high, out=values)
+        np.maximum(values, lowest, out=values)
+        np.minimum(values, highest, out=values)
         return values.astype(np.float32)
+
+    @cached_property
+    def _bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds in the precision of what is clipped, so that numpy need not convert them."""
+        return self.low.astype(np.float64), self.high.astype(np.float64)
 
     @cached_property
     def _factors(self) -> NDArray[np.float64]:
@@ -199,51 +208,72 @@ class ObservationLayout(FieldLayout):
         return np.array([1.0 if f.kind == "log" else 1.0 / f.scale for f in self.fields])
 
     @cached_property
-    def _anchors(self) -> tuple[tuple[str, float], ...]:
-        return tuple((item, anchor(self.setup.catalogue, item)) for item in self.items)
+    def _wares(self) -> tuple[tuple[str, float, bool], ...]:
+        """The items, their anchors, and whether the role sells them."""
+        catalogue, sold = self.setup.catalogue, SELLS[self.role]
+        return tuple((item, anchor(catalogue, item), item in sold) for item in self.items)
 
-    def _calendar(self, day: int) -> list[float]:
-        first, last = self.setup.festival_days
-        angle = 2.0 * math.pi * (day % 7) / 7.0
-        return [
-            day / self.setup.days,
-            min(self.setup.days - day, HORIZON) / HORIZON,
-            math.sin(angle),
-            math.cos(angle),
-            float(first <= day <= last),
-            min(max(first - day, 0), HORIZON) / HORIZON if day < first else 0.0,
-            min(last + 1 - day, HORIZON) / HORIZON if first <= day <= last else 0.0,
-        ]
+    # Between two looks in the morning what was told and, mostly, the bills stay the same objects,
+    # which nobody changes; so their entries are worked out once.
 
-    def _money(self, view: FirmView) -> list[float]:
+    @cached_property
+    def _told(self) -> Kept[Observation, _Told]:
+        return Kept(self._told_by)
+
+    @cached_property
+    def _due(self) -> Kept[tuple[InvoiceRow, ...], list[float]]:
+        return Kept(_amounts_due)
+
+    def _money(self, view: FirmView, raw: list[float]) -> None:
+        """Adds the entries of money and store."""
         seen, books = view.observation, view.books
-        due = [0.0] * len(_DUE)
-        for bill in view.payables:
-            days = bill.days_to_due
-            if days > _DUE[-1]:
-                continue
-            for nth, limit in enumerate(_DUE):
-                if days <= limit:
-                    due[nth] += bill.outstanding
-        owed = [_log(amount, _DUE_SCALE) for amount in due]
         if seen is None:
-            return [0.0] * 7 + owed + [0.0]
-        return [
-            _log(seen.cash if books is None else books.cash, _MONEY_SCALE),
-            _log(seen.accounts_receivable, _MONEY_SCALE),
-            _log(seen.accounts_payable, _MONEY_SCALE),
-            _log(seen.inventory_value, _MONEY_SCALE),
-            seen.overdue_receivables,
-            seen.overdue_payables,
-            seen.accounts_payable / self.setup.rules.credit_limit,
-            *owed,
-            (sum(seen.stock.values()) + sum(seen.incoming.values())) / max(seen.stock_cap, 1),
-        ]
+            raw += [0.0] * 7
+            raw += self._due(view.payables)
+            raw.append(0.0)
+            return
+        told = self._told(seen)
+        raw.append(_log(seen.cash if books is None else books.cash, _MONEY_SCALE))
+        raw += told.money
+        raw += self._due(view.payables)
+        raw.append(told.store_used)
+
+    def _told_by(self, seen: Observation) -> _Told:
+        """What hangs on the observation alone."""
+        found = {item: [0, 0.0, 0] for item in self.items}
+        for deal in seen.recent_deals:
+            traded = found.get(deal.item)
+            if traded is not None:
+                traded[0] += deal.qty
+                traded[1] += deal.qty * deal.unit_price
+        for sale in seen.recent_sales:
+            traded = found.get(sale.item)
+            if traded is not None:
+                traded[2] += sale.qty
+        goods: dict[str, tuple[float, ...]] = {}
+        for item, price, _ in self._wares:
+            qty, paid, sold = found[item]
+            goods[item] = (qty, paid / qty / price if qty else 0.0)
+            if self.role == "retailer":
+                goods[item] += (seen.retail_prices.get(item, 0.0) / price, sold)
+        store = max(seen.stock_cap, 1)
+        return _Told(
+            (
+                _log(seen.accounts_receivable, _MONEY_SCALE),
+                _log(seen.accounts_payable, _MONEY_SCALE),
+                _log(seen.inventory_value, _MONEY_SCALE),
+                seen.overdue_receivables,
+                seen.overdue_payables,
+                seen.accounts_payable / self.setup.rules.credit_limit,
+            ),
+            store,
+            (sum(seen.stock.values()) + sum(seen.incoming.values())) / store,
+            goods,
+        )
 
     def _goods(self, view: FirmView, raw: list[float]) -> None:
         """Adds the entries of every item; each paper is looked at once."""
-        seen, books, me, role = view.observation, view.books, view.firm, self.role
-        store = 1 if seen is None else max(seen.stock_cap, 1)
+        books, me = view.books, view.firm
         found = {item: _Goods() for item in self.items}
         for row in view.listings:
             goods = found.get(row.item)
@@ -254,17 +284,10 @@ class ObservationLayout(FieldLayout):
             if goods is not None:
                 goods.bid_kg += offer.qty
                 goods.best_bid = max(goods.best_bid, offer.price)
-        if seen is not None:
-            for deal in seen.recent_deals:
-                goods = found.get(deal.item)
-                if goods is not None:
-                    goods.traded += deal.qty
-                    goods.paid += deal.qty * deal.unit_price
-            for sale in seen.recent_sales:
-                goods = found.get(sale.item)
-                if goods is not None:
-                    goods.sold += sale.qty
-        for item, price in self._anchors:
+        told = _NOTHING if view.observation is None else self._told(view.observation)
+        store = told.store
+        nothing = (0.0, 0.0, 0.0, 0.0) if self.role == "retailer" else (0.0, 0.0)
+        for item, price, sold in self._wares:
             goods = found[item]
             if books is None:
                 raw += (0.0, 0.0, 0.0)
@@ -275,26 +298,32 @@ class ObservationLayout(FieldLayout):
                     books.unit_costs.get(item, 0.0) / price,
                 )
             raw += (goods.rivals, goods.best / price, goods.second / price, goods.on_offer)
-            if item in SELLS[role]:
+            if sold:
                 raw += (goods.own_kg / store, goods.own_ask / price)
             raw += (goods.bid_kg, goods.best_bid / price)
-            raw += (goods.traded, goods.paid / goods.traded / price if goods.traded else 0.0)
-            if role == "retailer":
-                shelf = 0.0 if seen is None else seen.retail_prices.get(item, 0.0)
-                raw += (shelf / price, goods.sold)
+            raw += told.goods.get(item, nothing)
+
+
+class _Told(NamedTuple):
+    """What an observation of the morning says, as entries of the vector."""
+
+    money: tuple[float, ...]
+    """From what others owe to the share of the credit that is used."""
+    store: int
+    """Kilograms that fit into the store; at least 1."""
+    store_used: float
+    goods: dict[str, tuple[float, ...]]
+    """What was traded and sold of each item, and what consumers pay for it."""
+
+
+_NOTHING: Final = _Told((), 1, 0.0, {})
 
 
 class _Goods:
     """What the papers say of one item. Nobody both buys and sells an item, so bids are one kind."""
 
-    __slots__ = (
-        *("rivals", "best", "second", "on_offer", "own_kg", "own_ask"),
-        *("bid_kg", "best_bid", "traded", "paid", "sold"),
-    )
-
-    def __init__(self) -> None:
-        self.rivals = self.on_offer = self.own_kg = self.bid_kg = self.traded = self.sold = 0
-        self.best = self.second = self.own_ask = self.best_bid = self.paid = 0.0
+    rivals = on_offer = own_kg = bid_kg = 0
+    best = second = own_ask = best_bid = 0.0
 
     def listed(self, own: bool, kg: int, ask: float) -> None:
         """A listing."""
@@ -308,6 +337,35 @@ class _Goods:
             self.best, self.second = ask, self.best
         elif self.rivals == 2 or ask < self.second:
             self.second = ask
+
+
+@lru_cache(maxsize=1024)
+def _calendar(day: int, days: int, festival: tuple[int, int]) -> tuple[float, ...]:
+    """The entries that hang on the day alone."""
+    first, last = festival
+    angle = 2.0 * math.pi * (day % 7) / 7.0
+    return (
+        day / days,
+        min(days - day, HORIZON) / HORIZON,
+        math.sin(angle),
+        math.cos(angle),
+        float(first <= day <= last),
+        min(max(first - day, 0), HORIZON) / HORIZON if day < first else 0.0,
+        min(last + 1 - day, HORIZON) / HORIZON if first <= day <= last else 0.0,
+    )
+
+
+def _amounts_due(bills: tuple[InvoiceRow, ...]) -> list[float]:
+    """What is to be paid within each of the days ahead."""
+    due = [0.0] * len(_DUE)
+    for bill in bills:
+        days = bill.days_to_due
+        if days > _DUE[-1]:
+            continue
+        for nth, limit in enumerate(_DUE):
+            if days <= limit:
+                due[nth] += bill.outstanding
+    return [_log(amount, _DUE_SCALE) for amount in due]
 
 
 def _log(dollars: float, scale: float) -> float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from services.economy.commands import (
     Command,
@@ -37,8 +36,7 @@ They are equally many for every role, so that all firms decide at the same minut
 """
 
 
-@dataclass(frozen=True, slots=True)
-class FirmView:
+class FirmView(NamedTuple):
     """A firm's knowledge at the time of a decision; dollars and kilograms.
 
     Parts that a firm has not been told (a turn was lost) are empty.

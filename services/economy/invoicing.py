@@ -61,24 +61,8 @@ class Invoicing:
             Refusal: unknown, another's, settled, a part payment the rules do not admit, or too
                 little cash.
         """
+        invoice, outstanding, amount = self.check_pay(firm, command.invoice_id, command.amount)
         world = self.world
-        invoice = self._find(command.invoice_id)
-        if invoice.payer != firm.name:
-            raise Refusal("not_owner", f"{invoice.id} is for {invoice.payer} to pay")
-        outstanding = invoice.outstanding()
-        if not invoice.open or outstanding == 0:
-            raise Refusal("invoice_closed", f"nothing is open on {invoice.id}")
-        amount = outstanding
-        if command.amount is not None:
-            if not world.rules.extended_commands:
-                raise Refusal("part_payment", "these rules know full payment only")
-            amount = micros(command.amount)
-            if not 0 < amount <= outstanding:
-                raise Refusal(
-                    "amount_out_of_range", f"{dollars(outstanding):.4f} are open on {invoice.id}"
-                )
-        if firm.cash < amount:
-            raise Refusal("insufficient_cash", f"{dollars(amount):.2f} are needed")
         issuer = world.state.firms[invoice.issuer]
         world.post(firm, "accounts_payable", "cash", amount, invoice.id)
         world.post(issuer, "cash", "accounts_receivable", amount, invoice.id)
@@ -108,6 +92,35 @@ class Invoicing:
                 "outstanding": dollars(outstanding - amount),
             }
         )
+
+    def check_pay(
+        self, firm: FirmState, invoice_id: str, dollars_wanted: float | None
+    ) -> tuple[Invoice, int, int]:
+        """The invoice, what is open on it and what is to be paid, if the firm may pay it.
+
+        It changes nothing; amounts come in micro-dollars.
+
+        Raises:
+            Refusal: as of :meth:`pay`.
+        """
+        invoice = self._find(invoice_id)
+        if invoice.payer != firm.name:
+            raise Refusal("not_owner", f"{invoice.id} is for {invoice.payer} to pay")
+        outstanding = invoice.outstanding()
+        if not invoice.open or outstanding == 0:
+            raise Refusal("invoice_closed", f"nothing is open on {invoice.id}")
+        amount = outstanding
+        if dollars_wanted is not None:
+            if not self.world.rules.extended_commands:
+                raise Refusal("part_payment", "these rules know full payment only")
+            amount = micros(dollars_wanted)
+            if not 0 < amount <= outstanding:
+                raise Refusal(
+                    "amount_out_of_range", f"{dollars(outstanding):.4f} are open on {invoice.id}"
+                )
+        if firm.cash < amount:
+            raise Refusal("insufficient_cash", f"{dollars(amount):.2f} are needed")
+        return invoice, outstanding, amount
 
     def charge_late_fees(self) -> None:
         """Evening: every open invoice past its due day, both sides in business, costs a fee."""

@@ -18,7 +18,10 @@ from services.economy.world import World
 
 
 class Market:
-    """Who offers what to whom, and who agrees."""
+    """Who offers what to whom, and who agrees.
+
+    Every ``check_`` makes all the checks of a command, in their order, and changes nothing.
+    """
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -29,22 +32,32 @@ class Market:
         Raises:
             Refusal: unknown item, quantity, more than held, price or terms.
         """
+        item, qty = command.item_id, command.qty
+        price, terms = command.asking_price, command.payment_terms_days
+        self.check_listing(firm, item, qty, price, terms)
         world = self.world
         state = world.state
-        item = world.known_item(command.item_id)
-        qty = command.qty
-        if qty < 1:
-            raise Refusal("quantity_out_of_range", "the quantity must be at least 1 kg")
-        if qty > firm.kg.get(item, 0):
-            raise Refusal("exceeds_stock", f"only {firm.kg.get(item, 0)} kg of {item} are held")
-        price = world.checked_price(command.asking_price)
-        terms = world.checked_terms(command.payment_terms_days)
         minute = state.minute % 1440
         listing = Listing(world.new_id("L"), firm.name, item, qty, price, terms, state.day, minute)
         if world.rules.honest_listings:
             self._supersede(listing)
         world.add_listing(listing)
         return listing.id, None
+
+    def check_listing(self, firm: FirmState, item: str, qty: int, price: float, terms: int) -> None:
+        """Whether the firm may offer so much of its stock.
+
+        Raises:
+            Refusal: as of :meth:`post_listing`.
+        """
+        world = self.world
+        world.known_item(item)
+        if qty < 1:
+            raise Refusal("quantity_out_of_range", "the quantity must be at least 1 kg")
+        if qty > firm.kg.get(item, 0):
+            raise Refusal("exceeds_stock", f"only {firm.kg.get(item, 0)} kg of {item} are held")
+        world.checked_price(price)
+        world.checked_terms(terms)
 
     def _supersede(self, new: Listing) -> None:
         """One live listing of an item for each seller: the new one takes over pending bids."""
@@ -62,11 +75,20 @@ class Market:
         Raises:
             Refusal: not available under these rules, unknown, closed or another's.
         """
+        listing = self.check_cancelling(firm, command.listing_id)
+        self.close_listing(listing, "cancelled", "listing cancelled")
+
+    def check_cancelling(self, firm: FirmState, listing_id: str) -> Listing:
+        """The listing, if the firm may take it back.
+
+        Raises:
+            Refusal: as of :meth:`cancel_listing`.
+        """
         self._extended("cancel_listing")
-        listing = self._open_listing(command.listing_id)
+        listing = self._open_listing(listing_id)
         if listing.seller != firm.name:
             raise Refusal("not_owner", f"{listing.id} belongs to {listing.seller}")
-        self.close_listing(listing, "cancelled", "listing cancelled")
+        return listing
 
     def close_listing(self, listing: Listing, status: str, reason: str | None) -> None:
         """Ends a listing and its pending bids; with a reason, the bidders are told."""
@@ -86,16 +108,10 @@ class Market:
         Raises:
             Refusal: unknown or closed listing, own listing, quantity, price or terms.
         """
+        price, terms = command.offered_price, command.payment_terms_days
+        listing = self.check_offer(firm, command.listing_id, price, command.qty, terms)
         world = self.world
         state = world.state
-        listing = self._open_listing(command.listing_id)
-        if listing.seller == firm.name:
-            raise Refusal("own_listing", "a firm cannot bid on its own listing")
-        left = self.available(listing)
-        if not 1 <= command.qty <= left:
-            raise Refusal("offer_qty_out_of_range", f"{listing.id} has {left} kg left")
-        price = world.checked_price(command.offered_price)
-        terms = world.checked_terms(command.payment_terms_days)
         offer = Offer(
             world.new_id("O"),
             listing.id,
@@ -113,6 +129,25 @@ class Market:
         world.wake(listing.seller, "offer received")
         return offer.id, named_values({"seller": listing.seller})
 
+    def check_offer(
+        self, firm: FirmState, listing_id: str, price: float, qty: int, terms: int
+    ) -> Listing:
+        """The listing, if the firm may bid for so much of it.
+
+        Raises:
+            Refusal: as of :meth:`make_offer`.
+        """
+        world = self.world
+        listing = self._open_listing(listing_id)
+        if listing.seller == firm.name:
+            raise Refusal("own_listing", "a firm cannot bid on its own listing")
+        left = self.available(listing)
+        if not 1 <= qty <= left:
+            raise Refusal("offer_qty_out_of_range", f"{listing.id} has {left} kg left")
+        world.checked_price(price)
+        world.checked_terms(terms)
+        return listing
+
     def available(self, listing: Listing) -> int:
         """Kilograms that a listing really offers under the rules in force."""
         if not self.world.rules.honest_listings:
@@ -125,8 +160,16 @@ class Market:
         Raises:
             Refusal: unknown, another's, or no longer pending.
         """
-        offer = self._pending_offer(command.offer_id, firm.name, side="buyer")
+        offer = self.check_withdrawing(firm, command.offer_id)
         self.world.resolve_offer(offer, "withdrawn")
+
+    def check_withdrawing(self, firm: FirmState, offer_id: str) -> Offer:
+        """The bid, if the firm may take it back.
+
+        Raises:
+            Refusal: as of :meth:`withdraw_offer`.
+        """
+        return self._pending_offer(offer_id, firm.name, side="buyer")
 
     def reject_offer(self, firm: FirmState, command: RejectOffer) -> None:
         """Says no to a pending bid and wakes the bidder.
@@ -134,13 +177,21 @@ class Market:
         Raises:
             Refusal: not available under these rules, unknown, another's or no longer pending.
         """
-        self._extended("reject_offer")
-        offer = self._pending_offer(command.offer_id, firm.name, side="seller")
+        offer = self.check_rejecting(firm, command.offer_id)
         world = self.world
         world.resolve_offer(offer, "rejected")
         why = f": {command.reason}" if command.reason else ""
         world.notify(world.state.firms[offer.buyer], f"{firm.name} rejected {offer.id}{why}")
         world.wake(offer.buyer, "offer rejected")
+
+    def check_rejecting(self, firm: FirmState, offer_id: str) -> Offer:
+        """The bid, if the firm may say no to it.
+
+        Raises:
+            Refusal: as of :meth:`reject_offer`.
+        """
+        self._extended("reject_offer")
+        return self._pending_offer(offer_id, firm.name, side="seller")
 
     def accept_offer(self, firm: FirmState, command: AcceptOffer) -> tuple[str, Values]:
         """Turns a pending bid into a deal: the goods and their cost leave the seller now.
@@ -150,21 +201,11 @@ class Market:
         Raises:
             Refusal: the first check that fails.
         """
+        offer, listing, total = self.check_accepting(firm, command.offer_id)
         world = self.world
         state = world.state
-        offer = self._pending_offer(command.offer_id, firm.name, side="seller")
-        listing = self._open_listing(offer.listing)
-        qty = offer.qty
-        if qty > listing.qty:
-            raise Refusal("offer_exceeds_listing", f"{listing.id} has only {listing.qty} kg left")
-        if firm.kg.get(offer.item, 0) < qty:
-            raise Refusal("seller_short_stock", f"only {firm.kg.get(offer.item, 0)} kg are held")
         buyer = state.firms[offer.buyer]
-        if buyer.committed + qty > buyer.stock_cap:
-            raise Refusal("buyer_inventory_cap", f"{buyer.name} has no room for {qty} kg")
-        total = cents(offer.price * qty)
-        if world.rules.credit_limited:
-            self._check_credit(buyer, total)
+        qty = offer.qty
         world.resolve_offer(offer, "accepted")
         rest = listing.qty - qty
         if rest:
@@ -227,21 +268,50 @@ class Market:
         }
         return deal.id, named_values(values)
 
+    def check_accepting(self, firm: FirmState, offer_id: str) -> tuple[Offer, Listing, int]:
+        """The bid, its listing and what it comes to (micro-dollars), if the firm may accept it.
+
+        Raises:
+            Refusal: as of :meth:`accept_offer`.
+        """
+        world = self.world
+        offer = self._pending_offer(offer_id, firm.name, side="seller")
+        listing = self._open_listing(offer.listing)
+        qty = offer.qty
+        if qty > listing.qty:
+            raise Refusal("offer_exceeds_listing", f"{listing.id} has only {listing.qty} kg left")
+        if firm.kg.get(offer.item, 0) < qty:
+            raise Refusal("seller_short_stock", f"only {firm.kg.get(offer.item, 0)} kg are held")
+        buyer = world.state.firms[offer.buyer]
+        if buyer.committed + qty > buyer.stock_cap:
+            raise Refusal("buyer_inventory_cap", f"{buyer.name} has no room for {qty} kg")
+        total = cents(offer.price * qty)
+        if world.rules.credit_limited:
+            self._check_credit(buyer, total)
+        return offer, listing, total
+
     def set_retail_price(self, firm: FirmState, command: SetRetailPrice) -> Values:
         """Sets a storefront price; 0 takes the item off the shelf.
 
         Raises:
             Refusal: unknown item, negative price, or above what the rules admit.
         """
-        world = self.world
-        item = world.known_item(command.item_id)
-        price = command.price_per_unit
+        item, price = command.item_id, command.price_per_unit
+        self.check_retail_price(firm, item, price)
+        firm.retail_prices[item] = price
+        return named_values({"price": price})
+
+    def check_retail_price(self, firm: FirmState, item: str, price: float) -> None:
+        """Whether a firm may ask a price of consumers.
+
+        Raises:
+            Refusal: as of :meth:`set_retail_price`.
+        """
+        self.world.known_item(item)
         if price < 0:
             raise Refusal("invalid_price", f"a storefront price cannot be {price:g}")
         if price > 0:
-            world.checked_price(price)
-        firm.retail_prices[item] = price
-        return named_values({"price": price})
+            self.world.checked_price(price)
 
     def expire(self) -> None:
         """Evening: listings and bids that are too old lapse (rules ``hanse``)."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from policies.environments.action_layout import ActionLayout
 from policies.environments.observation_layout import ObservationLayout
 from policies.environments.view import FirmView
 from services.economy.catalogue import GREEN, ROLES, Role
@@ -78,14 +79,14 @@ def test_a_view_that_holds_nothing_is_encoded_too() -> None:
 def test_a_huge_fortune_is_clipped() -> None:
     layout, view, _ = _seen("roaster")
     assert view.books is not None
-    rich = replace(view, books=view.books.model_copy(update={"cash": 1e15}))
+    rich = view._replace(books=view.books.model_copy(update={"cash": 1e15}))
     assert layout.encode(rich)[7] == layout.high[7]
 
 
 def test_a_number_that_is_none_is_refused() -> None:
     layout, view, _ = _seen("roaster")
     assert view.books is not None
-    broken = replace(view, books=view.books.model_copy(update={"cash": float("nan")}))
+    broken = view._replace(books=view.books.model_copy(update={"cash": float("nan")}))
     with pytest.raises(HanseError, match="observation: entry 7 is nan"):
         layout.encode(broken)
 
@@ -126,3 +127,21 @@ def test_what_an_actor_needs_imports_neither_torch_nor_gymnasium_nor_ray() -> No
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_is_remembered_of_one_view_is_not_taken_for_another_s(role: Role) -> None:
+    episode = at_day(role, 12)
+    firm = FIRMS[role]
+    layout = ObservationLayout(role, episode.setup)
+    actions = ActionLayout(role, episode.setup.catalogue)
+    days: list[FirmView] = []
+    while len(days) < 8:
+        view = episode.conducts[firm].view
+        assert view is not None
+        days.append(view)
+        episode.levers[firm] = actions.values(actions.usual)
+        episode.proceed()
+    for view in [*days, *reversed(days), FirmView(firm, role, 3), days[2]]:
+        anew = ObservationLayout(role, episode.setup)
+        assert layout.encode(view).tobytes() == anew.encode(view).tobytes()
