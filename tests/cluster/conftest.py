@@ -1,6 +1,6 @@
 """Three hosts and a laptop for all tests of a session; only `make test-cluster` runs these.
 
-With `make test-cluster ALL=1` TLS, Redis, full disks and a pod are tried, too.
+With `make test-cluster ALL=1` a lost head, TLS, Redis, full disks and a pod are tried, too.
 
 They need root, some Debian packages and minutes, so a plain `pytest` does not even collect them.
 The files are numbered: the cluster is started once, and what ends it comes last.
@@ -20,8 +20,11 @@ from tests.cluster.recoveries import Recoveries
 
 RECOVERIES = Recoveries()
 
-LONGER = ["test_*_full_disk.py", "test_*_security.py", "test_*_redis.py", "test_*_pod.py"]
-"""What takes minutes more, each with a cluster of its own."""
+LONGER = [
+    *("test_*_full_disk.py", "test_*_head.py", "test_*_security.py"),
+    *("test_*_redis.py", "test_*_pod.py"),
+]
+"""What takes minutes more, most of it with a cluster of its own."""
 
 match os.environ.get("HANSE_TEST_CLUSTER"):
     case "all":
