@@ -93,7 +93,7 @@ def test_the_page_escapes_whatever_the_results_say(results: Results) -> None:
 
 @pytest.mark.slow
 def test_the_extras_are_measured_as_well() -> None:
-    results = run_benchmark(TINY.model_copy(update={"extras": True, "test": 2}))
+    results = run_benchmark(TINY.model_copy(update={"extras": True}))
 
     names = [(row.group, row.name) for row in results.settings]
     assert ("channels", "comm only") in names and ("channels", "without exec") in names
