@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter, getitem, lt
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -180,10 +180,6 @@ class ActionLayout:
     def _levels(self) -> tuple[tuple[float, ...], ...]:
         return tuple(lever.levels for lever in self.levers)
 
-    @cached_property
-    def _numbers(self) -> tuple[int, ...]:
-        return tuple(map(len, self._levels))
-
     def values(self, action: Sequence[int] | NDArray[Any]) -> dict[str, float]:
         """What each lever is set to.
 
@@ -193,9 +189,14 @@ class ActionLayout:
         levers = self.levers
         if isinstance(action, np.ndarray):
             action = action.tolist()
-        known = self._numbers
-        if len(action) == len(known) and min(action) >= 0 and all(map(lt, action, known)):
-            return dict(zip(self._names, map(getitem, self._levels, map(int, action)), strict=True))
+        if len(action) == len(levers) and min(action) >= 0:
+            try:
+                return {
+                    name: levels[level]
+                    for name, levels, level in zip(self._names, self._levels, action, strict=True)
+                }
+            except (IndexError, TypeError):
+                pass  # it is told below which one does not fit
         if len(action) != len(levers):
             raise HanseError(
                 f"action: {len(action)} levels for the {len(levers)} levers of a {self.role};"

@@ -31,10 +31,13 @@ _in_order: Final = itemgetter(0, 1, 2)
 
 
 class _QuietTown(Town):
-    """A town that counts its commands and does not write them down."""
+    """A town that counts its commands and writes down neither them nor the day's figures."""
 
-    def _record_action(self, name: str, tool: str, command: Command, outcome: str) -> None:
+    def _record_action(self, name: str, tool: str, command: Command, result: Result) -> None:
         self.state.actions += 1
+
+    def _note_figures(self) -> None:
+        pass
 
 
 def playable(config: RunConfig, seats: Iterable[str] = ()) -> None:
@@ -253,11 +256,11 @@ class Episode:
                 observation = self.town.observe(name, reason)
             else:
                 self.town.dismiss_notices(name)
-        day, minute_of_day = divmod(self._clock.now, MINUTES_PER_DAY)
+        now = self._clock.now
         values = {
             "type": "turn",
-            "day": day,
-            "minute_of_day": minute_of_day,
+            "day": now // MINUTES_PER_DAY,
+            "minute_of_day": now % MINUTES_PER_DAY,
             "reason": reason,
             "result": self._results.pop(name, None),
             "observation": observation,
@@ -349,4 +352,3 @@ class Episode:
         if self.ledger is not None:
             self.ledger += world.ledger
         world.ledger.clear()
-        self.town.figures.clear()

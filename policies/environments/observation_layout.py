@@ -275,10 +275,20 @@ class ObservationLayout(FieldLayout):
         """Adds the entries of every item; each paper is looked at once."""
         books, me = view.books, view.firm
         found = {item: _Goods() for item in self.items}
-        for row in view.listings:
-            goods = found.get(row.item)
-            if goods is not None:
-                goods.listed(row.seller == me, row.qty, row.asking_price)
+        for _, seller, item, kg, ask, _, _, _, _ in view.listings:
+            goods = found.get(item)
+            if goods is None:
+                continue
+            if seller == me:
+                goods.own_ask = min(goods.own_ask, ask) if goods.own_kg else ask
+                goods.own_kg += kg
+                continue
+            goods.on_offer += kg
+            goods.rivals += 1
+            if goods.rivals == 1 or ask < goods.best:
+                goods.best, goods.second = ask, goods.best
+            elif goods.rivals == 2 or ask < goods.second:
+                goods.second = ask
         for offer in view.offers:
             goods = found.get(offer.item)
             if goods is not None:
@@ -324,19 +334,6 @@ class _Goods:
 
     rivals = on_offer = own_kg = bid_kg = 0
     best = second = own_ask = best_bid = 0.0
-
-    def listed(self, own: bool, kg: int, ask: float) -> None:
-        """A listing."""
-        if own:
-            self.own_ask = ask if not self.own_kg else min(self.own_ask, ask)
-            self.own_kg += kg
-            return
-        self.on_offer += kg
-        self.rivals += 1
-        if self.rivals == 1 or ask < self.best:
-            self.best, self.second = ask, self.best
-        elif self.rivals == 2 or ask < self.second:
-            self.second = ask
 
 
 @lru_cache(maxsize=1024)

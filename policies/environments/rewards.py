@@ -9,7 +9,7 @@ their mean over the steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -94,6 +94,9 @@ class Rewards:
         self.cost = cost
         self._town = town
         self._firm: FirmState = town.firms[firm]
+        self._cost_of_step: Callable[[], float] = getattr(self, f"_cost_{cost}")
+        consumed = tuple(item.id for item in town.world.catalogue.consumer_items)
+        self._goods = SELLS[self._firm.role] or consumed
         self._income = 0
         self._spoiled = 0
         self._since = town.state.day
@@ -120,8 +123,7 @@ class Rewards:
         """The cost of the step that ends now; that of a bankrupt firm is 1."""
         if not self._firm.live:
             return 1.0
-        value: float = getattr(self, f"_cost_{self.cost}")()
-        return value
+        return self._cost_of_step()
 
     def stress(self) -> float:
         """The share of a week's obligations that the firm's cash does not cover."""
@@ -178,13 +180,9 @@ class Rewards:
             shares.append(row.qty / wanted if wanted else 1.0)
         return sum(shares) / len(shares) if shares else 1.0
 
-    def _goods(self) -> tuple[str, ...]:
-        own = SELLS[self._firm.role]
-        return own or tuple(item.id for item in self._town.world.catalogue.consumer_items)
-
     def _cost_stock_out(self) -> float:
-        goods = self._goods()
-        return sum(not self._firm.kg.get(item, 0) for item in goods) / len(goods)
+        held, goods = self._firm.kg, self._goods
+        return sum([not held.get(item, 0) for item in goods]) / len(goods)
 
     def _cost_debt(self) -> float:
         owed = dollars(-self._firm.balances["accounts_payable"])

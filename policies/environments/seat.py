@@ -67,6 +67,7 @@ class Seat:
     def sit(self, episode: Episode) -> None:
         """Takes the seat in a new episode."""
         self.episode = episode
+        self._state = episode.firm(self.firm)
         self.rewards = Rewards(episode.town, self.firm, self.objectives, self.cost)
         zeros = np.zeros(self.layout.size, dtype=np.float32)
         self.observation: Vector = np.clip(zeros, self.layout.low, self.layout.high)
@@ -92,11 +93,11 @@ class Seat:
     @property
     def live(self) -> bool:
         """Whether the firm is in business."""
-        return self.episode.firm(self.firm).live
+        return self._state.live
 
     def look(self) -> None:
         """Sees what the firm has seen, if it is to decide; otherwise it may set nothing."""
-        if not self.waits:
+        if self.firm not in self.episode.waiting:
             self.mask = self._nothing
             return
         conduct = self.episode.conducts[self.firm]
@@ -116,11 +117,11 @@ class Seat:
     def result(self) -> tuple[float, dict[str, Any]]:
         """The reward of the step that ends now, and its info."""
         vector = self.rewards.step()
-        return float(self.preference @ vector), self.info(vector, self.rewards.cost_now())
+        return float(self.preference.dot(vector)), self.info(vector, self.rewards.cost_now())
 
     def info(self, vector: NDArray[np.float64] | None = None, cost: float = 0.0) -> dict[str, Any]:
         """The info of a step; without arguments that of a reset."""
-        episode, firm = self.episode, self.episode.firm(self.firm)
+        episode, firm = self.episode, self._state
         return {
             "vector_reward": np.zeros(len(self.objectives)) if vector is None else vector,
             "cost": cost,

@@ -3,9 +3,11 @@
     python -m policies.environments.speed [--envs 8] [--seconds 5] [--json]
 
 Everything runs in this process; a second is one of CPU time, so what else the machine does matters
-little. A step of the cadence ``turn`` is one call of the
-learned firm, a step of ``day`` about fifteen of them; either way the town's other firms make their
-own calls meanwhile, and those cost as much as in a league without its hosts, log and store.
+little. A step of the cadence ``turn`` is one call of the learned firm (the looks of its mornings
+come on top), a step of ``day`` all those of a day; either way the town's other firms make their
+own calls meanwhile, and those cost as much as in a league without its hosts, log and store. So
+"commands", which is all firms' calls over the cost of one, bounds what a runner can reach. Random
+levers are drawn beforehand: a learner has them from its policy.
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ import json
 import pstats
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policies.environments.conduct import CADENCES, Cadence
 from policies.environments.episode import Episode
@@ -41,16 +44,26 @@ PARTS: Final = (
 OTHER: Final = "Python itself (built-in functions)"
 
 
-def firm_steps(envs: int, cadence: Cadence, seconds: float) -> tuple[float, float]:
-    """Steps and commands of the whole town a second, with random levers.
+class Rates(NamedTuple):
+    """What a runner does in a second."""
+
+    steps: float
+    commands: float
+    """Calls of all firms of the towns."""
+    own: float
+    """Calls of the learned firms."""
+
+
+def firm_steps(envs: int, cadence: Cadence, seconds: float) -> Rates:
+    """How fast environments are stepped in turn, with random levers.
 
     Args:
         envs: Environments that are stepped in turn.
         cadence: That of the steps.
         seconds: How long it is measured.
     """
-    step, commands = _runner(envs, cadence)
-    return _rate(step, commands, seconds)
+    step, calls = _runner(envs, cadence)
+    return _rates(step, calls, seconds)
 
 
 def league_steps(envs: int, seconds: float) -> float:
@@ -67,7 +80,7 @@ def league_steps(envs: int, seconds: float) -> float:
         if game.step(actions)[2]:
             game.reset(None)
 
-    return 6 * _rate(step, lambda: 0, seconds)[0]
+    return 6 * _rates(step, lambda: (0, 0), seconds).steps
 
 
 def economy_days(seconds: float) -> tuple[float, float]:
@@ -104,38 +117,51 @@ def shares(cadence: Cadence, seconds: float) -> dict[str, float]:
     return {k: v / total for k, v in sorted(found.items(), key=lambda row: -row[1])}
 
 
-def _runner(envs: int, cadence: Cadence) -> tuple[Callable[[], None], Callable[[], int]]:
+def _runner(envs: int, cadence: Cadence) -> tuple[Callable[[], None], Callable[[], _Calls]]:
+    """A step of the next environment, and the calls so far."""
     made = [CoffeeFirmEnv(cadence=cadence) for _ in range(envs)]
     rng = np.random.default_rng(0)
     for nth, env in enumerate(made):
         env.reset(seed=1_000 + nth)
-    turn = iter(_rounds(made))
-    past = 0
+    nvec = made[0].actions.nvec
+    turn = zip(_rounds(made), _rounds(rng.integers(nvec, size=(_DRAWS, len(nvec)))), strict=True)
+    past: list[_Calls] = []
 
     def step() -> None:
-        nonlocal past
-        env = next(turn)
-        if env.step(rng.integers(env.actions.nvec))[2]:
-            past += env.episode.town.state.actions
+        env, action = next(turn)
+        if env.step(action)[2]:
+            past.append(_calls(env))
             env.reset()
 
-    return step, lambda: past + sum(env.episode.town.state.actions for env in made)
+    def calls() -> _Calls:
+        town, own = zip(*past, *map(_calls, made), strict=True)
+        return sum(town), sum(own)
+
+    return step, calls
 
 
-def _rounds(things: list[Any]) -> Iterator[Any]:
+_Calls = tuple[int, int]
+"""Of all firms, and of the learned one."""
+_DRAWS: Final = 4_099
+
+
+def _calls(env: CoffeeFirmEnv) -> _Calls:
+    return env.episode.town.state.actions, env.episode.commands[env.firm]
+
+
+def _rounds(things: Sequence[Any] | NDArray[Any]) -> Iterator[Any]:
     while True:
         yield from things
 
 
-def _rate(
-    step: Callable[[], None], commands: Callable[[], int], seconds: float
-) -> tuple[float, float]:
-    done, before = 0, commands()
+def _rates(step: Callable[[], None], calls: Callable[[], _Calls], seconds: float) -> Rates:
+    done, before = 0, calls()
     began = time.process_time()
     while (took := time.process_time() - began) < seconds:
         step()
         done += 1
-    return done / took, (commands() - before) / took
+    town, own = (now - then for now, then in zip(calls(), before, strict=True))
+    return Rates(done / took, town / took, own / took)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -148,12 +174,8 @@ def main(arguments: list[str] | None = None) -> int:
     days, alone = economy_days(given.seconds)
     found: dict[str, Any] = {"economy": {"days": days, "commands": alone}}
     for cadence in CADENCES:
-        steps, commands = firm_steps(given.envs, cadence, given.seconds)
-        found[cadence] = {
-            "steps": steps,
-            "commands": commands,
-            "shares": shares(cadence, given.seconds),
-        }
+        rates = firm_steps(given.envs, cadence, given.seconds)
+        found[cadence] = {**rates._asdict(), "shares": shares(cadence, given.seconds)}
     found["league"] = {"decisions": league_steps(given.envs, given.seconds)}
     if given.json:
         print(json.dumps(found))
@@ -164,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
         row = found[cadence]
         print(
             f"  CoffeeFirmEnv, cadence {cadence:<5}     {row['steps']:8,.0f} steps"
-            f"     {row['commands']:8,.0f} commands"
+            f"     {row['commands']:8,.0f} commands     {row['own']:8,.0f} own calls a second"
         )
     print(f"  league of six learners           {found['league']['decisions']:8,.0f} decisions")
     for cadence in CADENCES:

@@ -62,12 +62,12 @@ class Market:
     def _supersede(self, new: Listing) -> None:
         """One live listing of an item for each seller: the new one takes over pending bids."""
         world = self.world
-        own = world.listings_of[new.seller].values()
-        for listing in [listing for listing in own if listing.item == new.item]:
-            for offer in list(world.offers_to[new.seller].values()):
-                if offer.listing == listing.id:
-                    world.add_offer(offer._replace(listing=new.id))
-            world.replace_listing(listing._replace(status="superseded"))
+        item, own = new.item, world.listings_of[new.seller].values()
+        for listing in [listing for listing in own if listing.item == item]:
+            replaced, bids = listing.id, world.offers_to[new.seller].values()
+            for offer in [offer for offer in bids if offer.listing == replaced]:
+                world.add_offer(offer._replace(listing=new.id))
+            world.replace_listing(listing.ended("superseded"))
 
     def cancel_listing(self, firm: FirmState, command: CancelListing) -> None:
         """Takes an own listing back.
@@ -93,7 +93,7 @@ class Market:
     def close_listing(self, listing: Listing, status: str, reason: str | None) -> None:
         """Ends a listing and its pending bids; with a reason, the bidders are told."""
         world = self.world
-        world.replace_listing(listing._replace(status=status))
+        world.replace_listing(listing.ended(status))
         fate = "expired" if status == "expired" else "rejected"
         for offer in list(world.offers_to[listing.seller].values()):
             if offer.listing == listing.id:

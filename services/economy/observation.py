@@ -48,8 +48,8 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
     state = world.state
     today = state.day
     since = today - 1 if world.rules.full_recent_window else firm.last_active_day + 1
-    overdue_in = sum(i.due_day < today for i in world.owed_to[firm.name])
-    overdue_out = sum(i.due_day < today for i in world.owed_by[firm.name])
+    overdue_in = sum([i.due_day < today for i in world.owed_to[firm.name]])
+    overdue_out = sum([i.due_day < today for i in world.owed_by[firm.name]])
     unread: dict[str, int] = {}
     for letter in state.letters.values():
         if letter.recipient == firm.name and not letter.read:
@@ -57,7 +57,7 @@ def observe(world: World, views: Views, firm: FirmState, reason: str) -> Observa
     recent = [
         views.deal_row(d)
         for d in state.past_deals.values()
-        if d.accepted_day >= since and firm.name in (d.seller, d.buyer)
+        if d.accepted_day >= since and (d.seller == firm.name or d.buyer == firm.name)
     ]
     recent += [views.deal_row(d) for d in world.deals_of[firm.name] if d.accepted_day >= since]
     sales = [r for r in state.sales.get(firm.name, ()) if r.day >= since]

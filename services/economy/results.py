@@ -27,6 +27,10 @@ class Listing(NamedTuple):
     posted_minute: int
     status: str = "open"
 
+    def ended(self, status: str) -> Listing:
+        """The same listing with another status."""
+        return Listing(*self[:-1], status)  # a third of the time of ``_replace``
+
 
 class Offer(NamedTuple):
     """A bid on a listing."""
@@ -43,6 +47,10 @@ class Offer(NamedTuple):
     posted_day: int
     posted_minute: int
     status: str = "pending"
+
+    def ended(self, status: str) -> Offer:
+        """The same bid with another status."""
+        return Offer(*self[:-1], status)
 
 
 class DealRow(NamedTuple):
@@ -230,6 +238,9 @@ _FIELDS: Final[dict[type[Payload], set[str]]] = {
 }
 
 
+_RESULT: Final = _FIELDS[Result]
+
+
 def _filled(kind: type[_Kind], values: dict[str, Any]) -> _Kind:
     """A payload from all its fields, without validation: faster still than ``trusted``."""
     return filled(kind, values, _FIELDS[kind])
@@ -246,7 +257,7 @@ def success(command: str, new_id: str | None, data: Payload | None) -> Result:
         "new_id": new_id,
         "data": data,
     }
-    return _filled(Result, values)
+    return filled(Result, values, _RESULT)
 
 
 def listings_view(rows: tuple[Listing, ...]) -> ListingsView:

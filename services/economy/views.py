@@ -29,6 +29,7 @@ from services.economy.results import (
 from services.economy.state import Deal, FirmState, Invoice
 from services.economy.world import World
 
+_row = tuple.__new__  # past a named tuple's own constructor: there are many of them
 _by_due_day = attrgetter("due_day")
 
 
@@ -184,18 +185,17 @@ class Views:
             elif command.only_overdue:
                 continue
             if nth < limit:
-                rows.append(
-                    InvoiceRow(
-                        i.id,
-                        i.issuer if payer else i.payer,
-                        i.amount / MICROS_PER_DOLLAR,
-                        i.late_fees / MICROS_PER_DOLLAR,
-                        i.credited / MICROS_PER_DOLLAR,
-                        outstanding / MICROS_PER_DOLLAR,
-                        i.due_day,
-                        days,
-                        days < 0,
-                        i.bad_debt,
-                    )
+                row = (
+                    i.id,
+                    i.issuer if payer else i.payer,
+                    i.amount / MICROS_PER_DOLLAR,
+                    i.late_fees / MICROS_PER_DOLLAR,
+                    i.credited / MICROS_PER_DOLLAR,
+                    outstanding / MICROS_PER_DOLLAR,
+                    i.due_day,
+                    days,
+                    days < 0,
+                    i.bad_debt,
                 )
+                rows.append(_row(InvoiceRow, row))
         return invoices_view(tuple(rows), len(invoices), overdue, dollars(total))

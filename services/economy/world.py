@@ -196,7 +196,7 @@ class World:
         del self.state.offers[offer.id]
         del self.offers_to[offer.seller][offer.id]
         del self.offers_by[offer.buyer][offer.id]
-        self.state.resolved_offers[offer.id] = offer._replace(status=status)
+        self.state.resolved_offers[offer.id] = offer.ended(status)
 
     def add_deal(self, deal: Deal) -> None:
         """Files a deal whose goods are on their way."""

@@ -16,6 +16,8 @@ def test_the_command_prints_rates_and_shares(capsys: pytest.CaptureFixture[str])
     told = json.loads(capsys.readouterr().out)
     assert told["economy"]["commands"] > told["economy"]["days"] > 0
     assert told["turn"]["steps"] > told["day"]["steps"] > 0
+    for cadence in ("turn", "day"):  # every step is a call, and the others call, too
+        assert told[cadence]["commands"] > told[cadence]["own"] > told[cadence]["steps"]
     assert told["league"]["decisions"] > 0
 
 

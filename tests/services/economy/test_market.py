@@ -16,7 +16,7 @@ from services.economy.commands import (
     ViewOffers,
     WithdrawOffer,
 )
-from services.economy.results import ListingsView, OffersView
+from services.economy.results import Listing, ListingsView, Offer, OffersView
 from services.economy.rules import COFFEEBENCH, HANSE, Rules
 from services.economy.town import Town
 from tests.services.economy.by_hand import (
@@ -265,3 +265,10 @@ def test_resolved_bids_are_forgotten_after_some_days_and_refused_as_closed() -> 
     evening(town, 3)
     assert town.state.resolved_offers == {}
     assert refusal(town, "farmer_A", AcceptOffer(offer_id=offer)) == "offer_closed"
+
+
+def test_a_paper_that_has_ended_differs_in_its_status_alone() -> None:
+    listing = Listing("L1", "farmer_A", GREEN, 5, 4.0, 30, 2, 570)
+    assert listing.ended("closed") == listing._replace(status="closed")
+    offer = Offer("O1", "L1", "farmer_A", "roaster_A", GREEN, 4.0, 5, 30, "", 2, 570)
+    assert offer.ended("rejected") == offer._replace(status="rejected")
