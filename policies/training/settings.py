@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,6 +14,7 @@ from policies.environments.seeds import Seeds
 from services.config.base import ConfigModel
 from services.config.problems import explain, fault, unknown
 from services.config.reading import load, read_toml, whole_strategy
+from services.config.settings import put_settings
 from services.errors import HanseError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -259,16 +261,33 @@ class TrainingConfig(ConfigModel):
         values = read_toml(path, "a training file")
         if "name" not in values and _NAME.fullmatch(path.stem):
             values["name"] = path.stem
-        config = cls.parse(values, str(path))
-        folder, found = path.absolute().parent, config.environment
+        return cls.parse(values, str(path))._whole(path.absolute().parent, str(path))
+
+    def with_settings(self, settings: Iterable[str]) -> TrainingConfig:
+        """The same with each `key.path=value` set; files are meant relative to the working folder.
+
+            config.with_settings(["ppo.learning_rate=3e-4", "environment.firm=retailer_A"])
+
+        Raises:
+            HanseError: one line with the setting and what is allowed.
+        """
+        values = self.model_dump(mode="json", exclude_unset=True)
+        if self.environment.run is not None:
+            del values["environment"]["league"]  # it is read from the run file, the same or another
+        put_settings(values, settings, "ppo.iterations=50")
+        return self.parse(values, "--set")._whole(Path.cwd(), "--set")
+
+    def _whole(self, folder: Path, source: str) -> TrainingConfig:
+        """The same with the league that it names, and paths that are meant relative to a folder."""
+        found = self.environment
         rivals = {name: whole_strategy(s, folder) for name, s in found.strategies.items()}
         update: dict[str, Any] = {"strategies": rivals}
         if found.run is not None:
             if found.league is not None:
-                raise HanseError(f"{path}: environment.league: is there beside run; keep one")
+                raise HanseError(f"{source}: environment.league: is there beside run; keep one")
             league = load(folder / found.run)
             update |= {"run": (folder / found.run).as_posix(), "league": league.dump()}
-        return config.model_copy(update={"environment": found.model_copy(update=update)})
+        return self.model_copy(update={"environment": found.model_copy(update=update)})
 
     def changed(self, source: str, **values: Any) -> TrainingConfig:
         """The same with other values, checked: ``changed("--seed", seed=7)``.

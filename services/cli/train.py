@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.console import Json, Quiet, note, say, say_json, typed
-from services.cli.train_buyer import purchasing, run_buyer, train_buyer
+from services.cli.train_buyer import purchasing, run_buyer, train_buyer, with_settings
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ EXAMPLE = """Examples:
       a training file of your own, with every key and its default
 
   hanse train roaster.toml --out trainings/first
+
+  hanse train --set ppo.learning_rate=3e-4 --set chain.enabled=false
+      with other values than the file's
 
   hanse train --resume trainings/first
       goes on where it was stopped; the result is the same as without the stop
@@ -78,6 +81,14 @@ def train(
         typer.Option(min=1, help="In place of ppo.iterations; also longer, with --resume."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the file's.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A key of the training file; can be given several times.",
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,10 +98,10 @@ def train(
     strategy = "policy:FOLDER"; compare it with: hanse evaluate FOLDER.
     """
     need_rl("train")
-    if resume is not None and (file or out or seed is not None):
+    if resume is not None and (file or out or settings or seed is not None):
         raise HanseError(
-            "train: --resume goes on with a training as it was begun; leave out the file, --out"
-            " and --seed"
+            "train: --resume goes on with a training as it was begun; leave out the file, --out,"
+            " --seed and --set"
         )
     from policies.training.episodes import check
     from policies.training.folder import TRAINING, refuse_existing, resumable
@@ -98,6 +109,7 @@ def train(
     if file is not None and (table := purchasing(file)) is not None:
         if iterations is not None:
             raise HanseError(f"--iterations: {file} trains a purchasing policy, which has none")
+        table = with_settings(table, settings or [])
         run_buyer(*train_buyer(file, table, TRAININGS, out, seed), quiet, as_json)
         return
     # Whatever does not fit is said at once, before torch and Ray are there.
@@ -105,7 +117,7 @@ def train(
         folder, config = resume, resumable(resume, iterations)
         check(config, str(folder / TRAINING))
     else:
-        config = _config(file, iterations, seed)
+        config = _config(file, settings or [], iterations, seed)
         folder = out or TRAININGS / f"{config.name}-seed{config.seed}"
         refuse_existing(folder)
         check(config, "the standard training" if file is None else str(file))
@@ -154,10 +166,14 @@ def need_rl(command: str) -> None:
             raise HanseError(f"{command}: needs {name}: make rl, or pip install 'hanse[rl]'")
 
 
-def _config(file: Path | None, iterations: int | None, seed: int | None) -> TrainingConfig:
+def _config(
+    file: Path | None, settings: list[str], iterations: int | None, seed: int | None
+) -> TrainingConfig:
     from policies.training.settings import TrainingConfig
 
     config = TrainingConfig() if file is None else TrainingConfig.load(file)
+    if settings:
+        config = config.with_settings(settings)
     if iterations is not None:
         ppo = config.ppo.model_dump(mode="json") | {"iterations": iterations}
         config = config.changed("--iterations", ppo=ppo)

@@ -39,6 +39,26 @@ def purchasing(file: Path) -> dict[str, Any] | None:
     return table
 
 
+def with_settings(table: dict[str, Any], settings: list[str]) -> dict[str, Any]:
+    """The table with each `procurement.key=value` set.
+
+    Raises:
+        HanseError: a setting is none, or of another table.
+    """
+    from services.config.settings import put_settings
+
+    values: dict[str, Any] = {TABLE: table}
+    put_settings(values, settings, f"{TABLE}.kappa=0.5")
+    for key, value in values.items():
+        if key != TABLE or not isinstance(value, dict):
+            raise HanseError(
+                f"--set: {key}: is no key of the training of a purchasing policy; set one of"
+                f" {TABLE}, such as {TABLE}.kappa=0.5"
+            )
+    changed: dict[str, Any] = values[TABLE]
+    return changed
+
+
 def train_buyer(
     file: Path, table: dict[str, Any], trainings: Path, out: Path | None, seed: int | None
 ) -> tuple[Settings, Path]:

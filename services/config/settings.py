@@ -1,4 +1,4 @@
-"""`key=value` from a command line, applied to a run configuration."""
+"""`key=value` from a command line, applied to a run configuration or other nested values."""
 
 from __future__ import annotations
 
@@ -32,15 +32,29 @@ def apply_settings(
         check_calibration: As for :func:`~services.config.reading.load`.
     """
     values = config.dump()
+    put_settings(values, settings)
+    return RunConfig.parse(with_whole_paths(values, Path.cwd(), check_calibration), "--set")
+
+
+def put_settings(values: dict[str, Any], settings: Iterable[str], example: str = "days=30") -> None:
+    """Sets each `key.path=value` in nested tables, whatever these are of.
+
+    Args:
+        values: The tables; tables that are not there yet are made.
+        settings: The settings.
+        example: A setting that would fit, for the error.
+
+    Raises:
+        HanseError: what is given is no setting, or goes through something that has no keys.
+    """
     for setting in settings:
         key, equals, text = setting.partition("=")
         path = _path(key) if equals else []
         if not path:
             raise HanseError(
-                f"--set {setting}: is not a setting; allowed: key=value, such as days=30"
+                f"--set {setting}: is not a setting; allowed: key=value, such as {example}"
             )
         _put(values, path, _value(text.strip()), setting)
-    return RunConfig.parse(with_whole_paths(values, Path.cwd(), check_calibration), "--set")
 
 
 def _path(key: str) -> list[str]:

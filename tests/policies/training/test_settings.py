@@ -110,3 +110,60 @@ def test_the_training_file_that_comes_along_has_a_roaster_and_its_shops_learn() 
     config = TrainingConfig.load(file)
     assert config.environment.learners == ("roaster_A", "retailer_A", "retailer_B")
     check(config, str(file))
+
+
+def test_settings_change_single_keys_of_a_training_and_leave_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "roaster.toml"
+    file.write_text("[ppo]\nepisodes = 4\n[network]\nhidden = [8]\n")
+    config = TrainingConfig.load(file).with_settings(
+        ["ppo.learning_rate=3e-4", "chain.enabled=false", "environment.firm=retailer_A"]
+    )
+    assert config.ppo.learning_rate == 3e-4 and config.ppo.episodes == 4
+    assert not config.chain.enabled
+    assert config.environment.learners == ("retailer_A",)
+    assert config.network.hidden == [8] and config.name == "roaster"
+
+
+def test_a_setting_may_choose_what_else_follows_from_the_learner(tmp_path: Path) -> None:
+    (tmp_path / "towns.toml").write_text("[generate]\nfirms = 12\ntowns = 2\n")
+    run = f"environment.run={tmp_path / 'towns.toml'}"
+    router = TrainingConfig().with_settings([run, "environment.router=router"]).environment
+    assert router.objectives == {"surplus": 1.0} and router.cost == "empty_handed"
+    firms = TrainingConfig().with_settings(['environment.firms=["farmer_B", "retailer_A"]'])
+    assert firms.environment.learners == ("farmer_B", "retailer_A")
+
+
+def test_files_in_settings_are_meant_relative_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    for folder, days in (("here", 5), ("there", 7)):
+        (tmp_path / folder / "coffee.toml").write_text(f"days = {days}\n")
+    (tmp_path / "there/roaster.toml").write_text('[environment]\nrun = "coffee.toml"\n')
+    monkeypatch.chdir(tmp_path / "here")
+    config = TrainingConfig.load(tmp_path / "there/roaster.toml")
+    same = config.with_settings(["seed=3"]).environment
+    assert same == config.environment, "its own file is still its own"
+    other = config.with_settings(
+        ["environment.run=coffee.toml", "environment.strategies.roaster_B=policy:mine"]
+    ).environment
+    assert other.league is not None and other.league["days"] == 5
+    assert other.strategies == {"roaster_B": f"policy:{tmp_path}/here/mine"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("ppo.iterations", "--set ppo.iterations: is not a setting; allowed: key=value, such as"),
+        ("ppo.iteration=5", "--set: ppo.iteration: 'iteration' is not a known key (did you mean"),
+        ("ppo.clip=2", "--set: ppo.clip: 2"),
+        ("seed.one=2", "--set seed.one=2: seed has no keys; set it itself"),
+        ("environment.run=nowhere.toml", "nowhere.toml: there is no such file"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_a_line(setting: str, said: str) -> None:
+    with pytest.raises(HanseError) as refused:
+        TrainingConfig(seed=1).with_settings([setting])
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)

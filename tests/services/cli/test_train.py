@@ -72,6 +72,9 @@ def test_from_a_file_to_a_policy_in_a_league(hanse_process: Command, small: Path
         (["train", "x.toml", "--resume", "y"], "--resume goes on with a training as it was begun"),
         (["train", "--seed", "99999999999"], "--seed: seed: 99999999999 does not fit"),
         (["train", "--resume", "nowhere", "--iterations", "5"], "nowhere: is not a training"),
+        (["train", "--resume", "x", "--set", "seed=2"], "leave out the file, --out, --seed and"),
+        (["train", "--set", "ppo.clip=2"], "--set: ppo.clip: 2"),
+        (["train", "--set", "environment.firm=roaster_C"], "there is no firm 'roaster_C'"),
         (["evaluate", "nowhere"], "nowhere: is not a trained policy"),
         (["bench", "policies", "chian"], "no suite 'chian'; allowed: chain, balanced"),
         (["run", "--set", "firms.roaster_A.strategy=policy:"], "names no policy"),
@@ -204,11 +207,11 @@ def test_a_file_with_a_table_procurement_trains_a_purchasing_policy(
     asked: list[Any] = []
     monkeypatch.setattr(training, "train_into", lambda *what: asked.append(what))
     (tmp_path / "buyer.toml").write_text("[procurement]\ndays = 30\n")
-    done = hanse("train", "buyer.toml", "--seed", "4")
+    done = hanse("train", "buyer.toml", "--seed", "4", "--set", "procurement.kappa=0.5")
     assert done.code == 0 and "policy trainings/buyer-seed4/policy" in done.out
     [(folder, settings, _)] = asked
     assert folder == Path("trainings/buyer-seed4/policy")
-    assert (settings.days, settings.seed) == (30, 4)
+    assert (settings.days, settings.seed, settings.kappa) == (30, 4, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -218,6 +221,8 @@ def test_a_file_with_a_table_procurement_trains_a_purchasing_policy(
         ("procurement = 3", [], "buyer.toml: procurement: is a table with keys of its own"),
         ("[procurement]\ndayz = 3", [], "buyer.toml: procurement: there is no 'dayz'"),
         ("[procurement]", ["--iterations", "3"], "--iterations: buyer.toml trains a purchasing"),
+        ("[procurement]", ["--set", "ppo.clip=0.1"], "--set: ppo: is no key of the training of a"),
+        ("[procurement]", ["--set", "procurement.dayz=3"], "procurement: there is no 'dayz'"),
     ],
 )
 def test_what_does_not_fit_a_purchasing_policy_is_a_line(
