@@ -93,6 +93,7 @@ class Conduct:
 
     def turn(self, turn: TurnLike) -> Command | None:
         """The command with which the firm answers a turn; ``None``: :meth:`choose` gives it."""
+        result = turn.result
         if turn.reason is not None:
             if turn.day != self._day:
                 return self._begin(turn)
@@ -101,7 +102,7 @@ class Conduct:
                 told = turn.observation
                 self._news = told is None or told.pending_offers_in > 0
         if self._looking:
-            self._seen.append(turn.result)
+            self._seen.append(result)
             if len(self._seen) < len(LOOKS):
                 return LOOKS[len(self._seen)]
             self._looking = False
@@ -110,17 +111,17 @@ class Conduct:
             return None
         if self.mirror is None:
             return _WAIT
-        self._learn(turn.result)
+        self._learn(result)
         if self._asked_for_bids:
             self._asked_for_bids = False
-            seen = None if turn.result is None else turn.result.data
+            seen = None if result is None else result.data
             if isinstance(seen, OffersView):
                 self.mirror.hear(seen.rows)
                 if self.cadence == "day":
                     self._queue += answer(self.mirror, self._levers)
         if self._looks_again:
             self._looks_again = False
-            seen = None if turn.result is None else turn.result.data
+            seen = None if result is None else result.data
             self.mirror.see(seen.rows if isinstance(seen, ListingsView) else ())
             if self.cadence == "day":
                 self._queue += decide(self.mirror, self._levers)

@@ -64,6 +64,7 @@ class Mirror:
         self.setup = setup
         self.view = view
         self._payables = view.payables
+        self._books: dict[str, Any] = {} if view.books is None else view.books.__dict__
         self.fresh = False
         """Whether the listings have been looked at since the day's looks."""
         self.firm = _own_firm(view, setup)
@@ -193,7 +194,7 @@ class Mirror:
         view, books, firm, b = self.view, self.view.books, self.firm, self.firm.balances
         name, world = view.firm, self.world
         if books is not None:
-            values = books.__dict__ | {
+            values = self._books | {
                 "cash": dollars(b["cash"]),
                 "accounts_payable": dollars(-b["accounts_payable"]),
                 "stock": dict(firm.kg),

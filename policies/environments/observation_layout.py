@@ -293,21 +293,26 @@ class ObservationLayout(FieldLayout):
             goods = found.get(offer.item)
             if goods is not None:
                 goods.bid_kg += offer.qty
-                goods.best_bid = max(goods.best_bid, offer.price)
+                if offer.price > goods.best_bid:
+                    goods.best_bid = offer.price
         told = _NOTHING if view.observation is None else self._told(view.observation)
         store = told.store
         nothing = (0.0, 0.0, 0.0, 0.0) if self.role == "retailer" else (0.0, 0.0)
+        stock: dict[str, int] = {}
+        incoming, costs = stock, dict[str, float]()
+        if books is not None:
+            stock, incoming, costs = books.stock, books.incoming, books.unit_costs
         for item, price, sold in self._wares:
             goods = found[item]
-            if books is None:
-                raw += (0.0, 0.0, 0.0)
-            else:
-                raw += (
-                    books.stock.get(item, 0) / store,
-                    books.incoming.get(item, 0) / store,
-                    books.unit_costs.get(item, 0.0) / price,
-                )
-            raw += (goods.rivals, goods.best / price, goods.second / price, goods.on_offer)
+            raw += (
+                stock.get(item, 0) / store,
+                incoming.get(item, 0) / store,
+                costs.get(item, 0.0) / price,
+                goods.rivals,
+                goods.best / price,
+                goods.second / price,
+                goods.on_offer,
+            )
             if sold:
                 raw += (goods.own_kg / store, goods.own_ask / price)
             raw += (goods.bid_kg, goods.best_bid / price)
