@@ -15,7 +15,8 @@ never have been asked. So a host that was cut off may go on, but what it writes 
 that has ended, and nobody reads it. Where the league's journal has an answer to the same question,
 the journal's counts. What was logged is no part of the result: it is taken as found. A copy of a
 run's folder asks no other machine before it has begun an epoch of its own: the spools there belong
-to the original, which may be playing.
+to the original, which may be playing. When a run is taken from a cluster for good, the spools of
+the other machines come into its folder, where a copy reads them.
 
 A spool survives the death of any process, and like the database it does not wait for the disk.
 """
@@ -37,6 +38,7 @@ from typing import Final, NamedTuple
 
 from actors.guard import JournalRow
 from actors.sound_rows import sound_row
+from services.runs.epochs import SPOOLS, SPOOLS_AWAY
 
 MOST_BYTES: Final = 16_000_000
 """What the spool of one host may hold; a day's answers and log are some kilobytes of it."""
@@ -44,7 +46,7 @@ LOG_SHARE: Final = 0.75
 """How much of that the log may take, so that there is room for answers."""
 FORGOTTEN_DAYS: Final = 30
 """Spools of a run that nobody has written to for so long are removed."""
-FOLDER: Final = "spool"
+FOLDER: Final = SPOOLS
 """In the run's folder, for hosts on the league's own machine."""
 ANSWERS_DROPPED: Final = "answers_not_spooled"
 """Counts answers that a spool had no room for; they are lost if the league dies at once."""
@@ -263,7 +265,7 @@ def away(run: str) -> Path:
     Args:
         run: The run's id.
     """
-    folder = Path.home() / ".hanse" / "spools"
+    folder = Path.home() / SPOOLS_AWAY
     long_ago = time.time() - FORGOTTEN_DAYS * 86_400
     for other in folder.glob("*"):
         with suppress(OSError):

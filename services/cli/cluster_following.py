@@ -6,7 +6,7 @@ import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -15,6 +15,10 @@ from services.errors import HanseError
 
 if TYPE_CHECKING:
     from services.cluster.on_head import Head
+
+
+ASKED_AGAIN: Final = "what was answered there in the day that is not whole is asked again"
+"""What it costs when a machine is away as a run is taken up again."""
 
 
 def attach_to(file: Path, name: str) -> str:
@@ -98,11 +102,23 @@ def _full_disks(head: Head) -> list[str]:
 
 
 def bring(head: Head, folder: Path) -> str:
-    """Brings the whole days of a stopped run here and removes it there; says so, if it has any."""
+    """Brings the whole days of a stopped run here and removes it there; says so, if it has any.
+
+    With them comes what its machines have kept of the day that is not whole; a machine that does
+    not answer costs what it has kept, and is named.
+    """
+    from services.cluster import spools
+
     name = folder.name
     said = ""
     if head.has_days(name):
+        run_id = head.run_id(name)
+        # The manifest, which comes last, says that all is here: so do spools before it.
+        brought = spools.bring(head.cluster, head.ssh, run_id, folder)
         _fetch(head, folder)
+        spools.remove(head.ssh, run_id, brought.hosts)
+        for problem in brought.problems:
+            note(f"{problem}; {ASKED_AGAIN}")
         said = f"; its days until then are here: {typed('hanse', 'resume', folder)}"
     head.forget(name)
     return said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -27,6 +28,8 @@ _STARTED: Final = (
     "$(sed 's/.*) //' /proc/$p/stat 2>/dev/null | cut -d ' ' -f 20)"
 )
 """Shell words that say when process ``$p`` has started, as :mod:`services.runs.process` does."""
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
+"""What a run's id looks like; it becomes part of paths."""
 _UNUSED_MINUTES: Final = 60
 """Code that nobody has asked for so long, and that no process uses, is removed."""
 _BEING_STARTED: Final = 3
@@ -236,6 +239,23 @@ class Head:
         """Whether a run has come so far as to have a folder of its own."""
         manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
         return self._run(f"test -e {quote(manifest)}").returncode == 0
+
+    def run_id(self, name: str) -> str:
+        """The id of a run that has days, by which other machines know it.
+
+        Raises:
+            HanseError: the head does not say it.
+        """
+        manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
+        try:
+            found = json.loads(self._run(f"cat {quote(manifest)}").stdout)["id"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            found = None
+        if isinstance(found, str) and _ID.fullmatch(found) and ".." not in found:
+            return found
+        raise HanseError(
+            f"{self.cluster.head}: {name} has no id that can be read; look there: ~/{manifest}"
+        )
 
     def end(self, name: str) -> None:
         """Ends a run; what it has written is as after a crash.

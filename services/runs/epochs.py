@@ -15,6 +15,10 @@ from typing import Final, NamedTuple
 
 from services.runs import database
 
+SPOOLS: Final = "spool"
+"""Where in a run's folder the spools of its own machine are; :mod:`actors.spool` says what of."""
+SPOOLS_AWAY: Final = ".hanse/spools"
+"""Where they are on another machine, seen from the user's home: a folder for each run's id."""
 _TOKENS: Final = "epoch_tokens"
 _TOKEN_BYTES: Final = 8
 

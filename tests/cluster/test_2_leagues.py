@@ -147,6 +147,11 @@ def test_hosts_are_spread_as_status_shows_and_a_run_can_be_stopped(
         carried = {n["host"]: [c.split("/")[-1] for c in n["carries"]] for n in status["nodes"]}
     assert carried == {"h1": ["host-2"], "h2": ["host-0"], "h3": ["host-1"]}
     assert {"name": "spread", "state": "running"} in status["runs"]
+    manifest = hosts["h1"].home / ".hanse/hanse/runs/spread/project/runs/spread/manifest.json"
+    kept = f".hanse/spools/{json.loads(manifest.read_text())['id']}"
+    hosts["h2"].ssh(f'mkdir -p {kept}; echo \'["log", "x"]\' > {kept}/0-9999-host-0.jsonl')
     assert "hanse resume runs/spread" in cluster.hanse("cluster stop hosts.yaml spread").stderr
+    assert (cluster.home / "runs" / "spread" / "spool" / "0-9999-host-0.jsonl").exists()
+    assert not (hosts["h2"].home / kept).exists()
     assert Run(cluster.home / "runs" / "spread").state == "resumable"
     assert hosts["h2"].ssh("pgrep -f ^ray::HostActor", check=False).stdout == ""
