@@ -252,10 +252,8 @@ class ActionLayout:
         if self.role == "roaster":
             self._mask_roasting(mirror, mask)
         for item in SELLS[self.role]:
-            price = round(anchor(self.catalogue, item), 2)
-            if not mirror.admits(
-                mirror.market.check_listing, item, mirror.stock(item), price, _AT_ONCE
-            ):
+            check, price = mirror.market.check_listing, self._prices[item]
+            if not mirror.admits(check, item, mirror.stock(item), price, _AT_ONCE):
                 mask[rest[f"list.{item}"]] = False
                 mask[rest[f"ask.{item}"]] = False
         if "pay" in rest and not mirror.world.owed_by[mirror.view.firm]:
@@ -265,6 +263,11 @@ class ActionLayout:
     @cached_property
     def _all_legal(self) -> NDArray[np.bool_]:
         return np.ones(self.size, dtype=np.bool_)
+
+    @cached_property
+    def _prices(self) -> dict[str, float]:
+        """A price for each item that the role sells, to ask whether it may list any."""
+        return {item: round(anchor(self.catalogue, item), 2) for item in SELLS[self.role]}
 
     @cached_property
     def _rest(self) -> dict[str, slice]:
