@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from services.cli.commands import add, help_text
-from services.cli.console import Json, Quiet, Settings, note, say, say_json, say_table, size, typed
+from services.cli.console import Json, Quiet, Settings, note, say, say_json, typed
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ DOWN_EXAMPLE = """Examples:
   hanse cluster down hosts.yaml
 """
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file (YAML).")]
+File = Annotated[
+    Path, typer.Argument(metavar="CLUSTER_FILE", help="Cluster file, such as hosts.yaml.")
+]
 Name = Annotated[str, typer.Argument(metavar="RUN", help="A run's name on the cluster.")]
 
 
@@ -95,14 +97,17 @@ def up(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
     something is wrong, each fault is said with its host and its remedy, and nothing is left
     running. A cluster that is up already is left as it is.
     """
+    from services.cli.cluster_tables import show_nodes
     from services.cluster.starting import start
 
     whole, ssh = _open(file)
     nodes = start(whole, ssh, _teller(quiet))
-    _show_nodes(nodes, as_json)
-    if not as_json:
-        then = typed("hanse", "cluster", "run", file)
-        say(f"{len(nodes['nodes'])} hosts are up; run a league: {then}")
+    if as_json:
+        say_json(nodes)
+        return
+    show_nodes(nodes["nodes"])
+    then = typed("hanse", "cluster", "run", file)
+    say(f"{len(nodes['nodes'])} hosts are up; run a league: {then}")
 
 
 def status(file: File, as_json: Json = False) -> None:
@@ -110,19 +115,25 @@ def status(file: File, as_json: Json = False) -> None:
 
     Exits with 1 if a host of the file is missing.
     """
-    from services.cli.cluster_following import ways_on
-    from services.cli.trace_lines import plain
+    from services.cli.cluster_following import after
+    from services.cli.cluster_tables import show_nodes, show_runs
     from services.cluster.on_head import Head
     from services.cluster.starting import missing
 
     whole, ssh = _open(file)
     nodes = Head(whole, ssh).ask("status")
     absent = missing(whole, nodes)
-    _show_nodes({**nodes, "missing": absent} if as_json else nodes, as_json)
-    if not as_json:
+    if as_json:
+        say_json({**nodes, "missing": absent})
+    else:
+        show_nodes(nodes["nodes"])
+        if nodes["runs"]:
+            show_runs(nodes["runs"])
+        else:
+            then = typed("hanse", "cluster", "run", file)
+            say(f"no run is on this cluster; run a league: {then}")
         for run in nodes["runs"]:
-            then = f"; {ways_on(file, run['name'])}" if run["state"] == "stopped" else ""
-            say(plain(f"run {run['name']}: {run['state']}{then}"))
+            say(after(file, run))
         for host in absent:
             say(f"{host}: is not part of the cluster; when it is well again:"
                 f" {typed('hanse', 'cluster', 'up', file)}")  # fmt: skip
@@ -199,7 +210,7 @@ def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) 
     A run that has stopped is left where it is: go on with it there (`resume`), or bring its days
     here (`stop`).
     """
-    from services.cli.cluster_following import refuse_here, stay
+    from services.cli.cluster_following import refuse_here, stay, tell_standing
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
     from services.cluster.run_name import checked
@@ -209,6 +220,8 @@ def attach(file: File, name: Name, as_json: Json = False, quiet: Quiet = False) 
     refuse_here(folder)
     head = Head(whole, ssh)
     head.exit_code(name)
+    if not quiet:
+        tell_standing(head, name)
     stay(head, folder, as_json=as_json, quiet=quiet)
 
 
@@ -224,19 +237,23 @@ def resume(
     """Go on with a run that has stopped on a cluster, from its last whole day, and watch it.
 
     It stops when the cluster is stopped, when its head is lost, or when it cannot go on; what was
-    played until then is on the head. The result is the one it would have had without the stop.
+    played until then is on the head. The result is the one it would have had without the stop. A
+    machine that is away is named: what only it knows of the unfinished day is asked again.
     """
-    from services.cli.cluster_following import attach_to, refuse_here, stay
+    from services.cli.cluster_following import attach_to, refuse_here, stay, tell_away
     from services.cli.folders import RUNS
     from services.cluster.on_head import Head
     from services.cluster.run_name import checked
+    from services.cluster.starting import missing
 
     folder = RUNS / checked(name)
     whole, ssh = _open(file)
     refuse_here(folder)
     head = Head(whole, ssh)
     head.exit_code(name)
-    head.ask("status")
+    absent = missing(whole, head.ask("status"))
+    if head.has_days(name):
+        tell_away(file, absent)
     known = head.resume(name)
     if detach:
         note(f"{name} goes on; come back to it with: {attach_to(file, name)}")
@@ -374,22 +391,3 @@ def _configured(
         raise HanseError(f"{shown}: a firm that you play needs this terminal: hanse run")
     values, own = relative_paths(config.dump(), project)
     return RunConfig.parse(values, shown), own
-
-
-def _show_nodes(nodes: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        say_json(nodes)
-        return
-    from services.cli.trace_lines import plain
-
-    rows = [
-        (
-            plain(node["host"]),
-            plain(node["address"]),
-            f"{node['processors']:.0f}",
-            size(node["memory"]),
-            plain(", ".join(node["carries"])) or "-",
-        )
-        for node in nodes["nodes"]
-    ]
-    say_table(["host", "address", ">processors", ">memory", "carries"], rows)

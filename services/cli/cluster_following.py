@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -31,6 +31,39 @@ def ways_on(file: Path, name: str) -> str:
     resume = typed("hanse", "cluster", "resume", file, name)
     stop = typed("hanse", "cluster", "stop", file, name)
     return f"go on with it there: {resume}; or bring its days here: {stop}"
+
+
+def after(file: Path, run: Mapping[str, Any]) -> str:
+    """A run of `status`, and what can be done with it."""
+    from services.cli.trace_lines import plain
+
+    match run["state"]:
+        case "stopped":
+            then = ways_on(file, run["name"])
+        case "finished":
+            then = f"bring it here: {attach_to(file, run['name'])}"
+        case _:
+            then = f"watch it: {attach_to(file, run['name'])}"
+    return plain(f"{run['name']}: {then}")
+
+
+def tell_standing(head: Head, name: str) -> None:
+    """Says how a run stands before what it has said so far is shown."""
+    from services.cli.cluster_tables import standing
+
+    for run in head.ask("runs"):
+        if run["name"] == name:
+            note(standing(run))
+
+
+def tell_away(file: Path, hosts: Iterable[str]) -> None:
+    """Says what it costs that machines are away, before a run is taken up again without them."""
+    for host in hosts:
+        up = typed("hanse", "cluster", "up", file)
+        note(
+            f"{host}: is not part of the cluster; {ASKED_AGAIN}, if it carried a part of the run;"
+            f" to keep it, have the machine back first: {up}"
+        )
 
 
 def refuse_here(folder: Path) -> None:
@@ -89,7 +122,7 @@ def why_stopped(head: Head, name: str, code: int) -> str:
 
     if code == -1:
         return "was ended from outside"
-    lines = plain(head.log(name)).strip().splitlines()
+    lines = plain(head.with_file(head.log(name))).strip().splitlines()
     last = lines[-1].removeprefix("hanse: ") if lines else "without a word"
     return f"stopped on the cluster: {last}"
 

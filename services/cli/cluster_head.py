@@ -1,6 +1,7 @@
 """What runs on the head of a cluster; `hanse cluster` starts it there over ssh.
 
     python -m services.cli.cluster_head status     the nodes, the runs and where their hosts are
+    python -m services.cli.cluster_head runs       the runs alone, also when Ray is down
     python -m services.cli.cluster_head keep NAME  a run, started again when its process is killed
     python -m services.cli.cluster_head play NAME  the run itself
 
@@ -22,23 +23,19 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from services.cli.console import note
 from services.cluster.handshake import check_head
+from services.cluster.held_runs import held_runs
 from services.cluster.run_name import checked
 from services.errors import HanseError
-
-if TYPE_CHECKING:
-    from services.runs.process import Process
 
 ATTEMPTS: Final = 5
 """How often a run is started at most; each time from its last whole day."""
 _ASK_SECONDS: Final = 3.0
 _SIGNAL_OF_PARENTS_DEATH: Final = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl(2)."""
-_NOBODY: Final = 2**30
-"""A number that no process of Linux has."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     status = actions.add_parser("status")
     status.add_argument("--hosts", type=int, default=0)
     status.add_argument("--wait", type=float, default=0.0)
+    actions.add_parser("runs")
     for action in ("keep", "play"):
         actions.add_parser(action).add_argument("name")
     actions.choices["play"].add_argument("--keeper", type=int)
@@ -55,6 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.action == "status":
             print(json.dumps(look(given.hosts, given.wait)))
+            return 0
+        if given.action == "runs":
+            print(json.dumps(held_runs(runs_folder())))
             return 0
         folder = runs_folder() / checked(given.name)
         if given.action == "keep":
@@ -158,7 +159,7 @@ def join(project: Path | None = None) -> Any:
     except OSError as error:
         raise HanseError(
             f"the cluster is not up: nothing answers at {address} ({error}); start it with: hanse"
-            " cluster up FILE"
+            " cluster up CLUSTER_FILE"
         ) from None
     import ray
 
@@ -198,7 +199,8 @@ def look(hosts: int = 0, wait: float = 0.0) -> dict[str, Any]:
         if time.monotonic() > deadline:
             break
         time.sleep(0.5)
-    placed = _placed(ray)
+    runs = held_runs(runs_folder())
+    placed = _placed(ray, {run["id"]: run["name"] for run in runs})
     nodes = [
         {
             "host": node["NodeManagerHostname"],
@@ -209,11 +211,16 @@ def look(hosts: int = 0, wait: float = 0.0) -> dict[str, Any]:
         }
         for node in sorted(living, key=lambda n: n["NodeManagerAddress"])
     ]
-    return {"nodes": nodes, "runs": _runs()}
+    return {"nodes": nodes, "runs": runs}
 
 
-def _placed(ray: Any) -> dict[str, str]:
-    """For every host of a league, as ``run/host``, the id of its node."""
+def _placed(ray: Any, names: dict[str, str]) -> dict[str, str]:
+    """For every host of a league, as ``run/host``, the id of its node.
+
+    Args:
+        ray: The module.
+        names: What runs are called here, by their ids; the id stands for others.
+    """
     from actors.host_actor import CONTROL
 
     asked = {}
@@ -225,7 +232,8 @@ def _placed(ray: Any) -> dict[str, str]:
         except ValueError:
             continue  # it has ended meanwhile
         where = handle.__ray_call__.options(concurrency_group=CONTROL).remote(_own_node)
-        asked[where] = f"{actor['namespace'].removeprefix('hanse-')}/{actor['name']}"
+        run = actor["namespace"].removeprefix("hanse-")
+        asked[where] = f"{names.get(run, run)}/{actor['name']}"
     if not asked:
         return {}
     answered, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_ASK_SECONDS)
@@ -242,31 +250,6 @@ def _own_node(actor: Any) -> str:
     import ray
 
     return str(ray.get_runtime_context().get_node_id())
-
-
-def _runs() -> list[dict[str, Any]]:
-    runs = []
-    for folder in sorted(runs_folder().glob("*")):
-        if not (folder / "pid").exists():
-            continue
-        code = folder / "code"
-        state = "running"
-        if code.exists():
-            state = "finished" if code.read_text().strip() == "0" else "stopped"
-        elif not _process(folder / "pid").is_alive():
-            state = "stopped"
-        runs.append({"name": folder.name, "state": state})
-    return runs
-
-
-def _process(file: Path) -> Process:
-    """The process that a file names; one that does not live if it names none."""
-    from services.runs.process import Process
-
-    number, _, started = file.read_text(errors="replace").strip().partition(" ")
-    if not (number.isascii() and number.isdecimal() and started and len(number) < 10):
-        return Process(pid=_NOBODY, started="-")
-    return Process(pid=int(number), started=started)
 
 
 if __name__ == "__main__":

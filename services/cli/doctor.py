@@ -30,7 +30,7 @@ def doctor(
     ] = False,
     cluster: Annotated[
         Path | None,
-        typer.Option("--cluster", metavar="FILE", help="Look at the hosts of a cluster file."),
+        typer.Option("--cluster", metavar="CLUSTER_FILE", help="Look at the hosts of a cluster."),
     ] = None,
     as_json: Json = False,
 ) -> None:

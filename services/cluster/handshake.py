@@ -15,7 +15,7 @@ from services.errors import HanseError
 
 _HTTP2: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
 """How a client of HTTP/2, and so of gRPC, begins; the server answers at once (RFC 9113, 3.4)."""
-_REMEDY: Final = "put it there, or let Hanse make it: hanse cluster down FILE, then up"
+_REMEDY: Final = "put it there, or let Hanse make it: hanse cluster down CLUSTER_FILE, then up"
 
 
 def check_head(host: str, port: int, environ: Mapping[str, str], seconds: float = 3.0) -> None:
@@ -45,7 +45,7 @@ def check_head(host: str, port: int, environ: Mapping[str, str], seconds: float 
         how = "with the certificates that the cluster file names" if context else "without TLS"
         raise HanseError(
             f"what runs at {host}:{port} lets nobody in {how}: it was started with another cluster"
-            " file; hanse cluster down FILE, then up"
+            " file; hanse cluster down CLUSTER_FILE, then up"
         )
 
 

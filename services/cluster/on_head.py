@@ -28,6 +28,7 @@ _STARTED: Final = (
     "$(sed 's/.*) //' /proc/$p/stat 2>/dev/null | cut -d ' ' -f 20)"
 )
 """Shell words that say when process ``$p`` has started, as :mod:`services.runs.process` does."""
+_COMMAND: Final = re.compile(r"(hanse cluster \w+) (?:CLUSTER_)?FILE\b")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 """What a run's id looks like; it becomes part of paths."""
 _UNUSED_MINUTES: Final = 60
@@ -104,7 +105,8 @@ class Head:
         done = self._run(self.command(*arguments), timeout=timeout)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            raise HanseError(f"{self.cluster.head}: {lines[-1].removeprefix('hanse: ')}")
+            said = self.with_file(lines[-1].removeprefix("hanse: "))
+            raise HanseError(f"{self.cluster.head}: {said}")
         try:
             return json.loads(done.stdout.splitlines()[-1])
         except (ValueError, IndexError, RecursionError):
@@ -112,6 +114,10 @@ class Head:
                 f"{self.cluster.head}: Hanse's program there gives no answer; what it was asked:"
                 f" {arguments[0]}; try again"
             ) from None
+
+    def with_file(self, text: str) -> str:
+        """What a program there has said, with the cluster file's name, which it does not know."""
+        return _COMMAND.sub(lambda found: f"{found[1]} {self.cluster.path}", text)
 
     def start(self, name: str, project: Path, files: list[Path], config: dict[str, Any]) -> None:
         """Starts a run that goes on there by itself, whether anybody looks or not.

@@ -24,7 +24,7 @@ def checked(name: str) -> str:
     raise HanseError(
         f"{shown}: is no name for a run on a cluster; use at most 100 letters, digits, _ . and -,"
         " with a letter or digit first and no two dots together (a new run's with --out FOLDER;"
-        " those that are there: hanse cluster status FILE)"
+        " those that are there: hanse cluster status CLUSTER_FILE)"
     )
 
 

@@ -144,9 +144,10 @@ def test_hosts_are_spread_as_status_shows_and_a_run_can_be_stopped(
     deadline = time.monotonic() + 120
     while not all(carried.values()) and time.monotonic() < deadline:
         status = json.loads(cluster.hanse("cluster status hosts.yaml --json").stdout)
-        carried = {n["host"]: [c.split("/")[-1] for c in n["carries"]] for n in status["nodes"]}
-    assert carried == {"h1": ["host-2"], "h2": ["host-0"], "h3": ["host-1"]}
-    assert {"name": "spread", "state": "running"} in status["runs"]
+        carried = {n["host"]: n["carries"] for n in status["nodes"]}
+    assert carried == {"h1": ["spread/host-2"], "h2": ["spread/host-0"], "h3": ["spread/host-1"]}
+    [run] = [run for run in status["runs"] if run["name"] == "spread"]
+    assert (run["state"], run["days"]) == ("running", 2000)
     manifest = hosts["h1"].home / ".hanse/hanse/runs/spread/project/runs/spread/manifest.json"
     kept = f".hanse/spools/{json.loads(manifest.read_text())['id']}"
     hosts["h2"].ssh(f'mkdir -p {kept}; echo \'["log", "x"]\' > {kept}/0-9999-host-0.jsonl')

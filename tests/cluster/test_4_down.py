@@ -38,7 +38,7 @@ def test_a_run_that_was_under_way_goes_on_when_the_cluster_is_up_again(
     laptop: Laptop, inline: Inline
 ) -> None:
     assert "3 hosts are up" in laptop.hanse("cluster up hosts.yaml").stdout
-    assert "run under-way: stopped; go on" in laptop.hanse("cluster status hosts.yaml").stdout
+    assert "under-way: go on with it there" in laptop.hanse("cluster status hosts.yaml").stdout
     result = laptop.result("cluster resume hosts.yaml under-way")
     assert result["log_sha256"] == inline.digest(LEAGUE)
     assert result["spans"] == result["spans_expected"]

@@ -142,7 +142,7 @@ def test_only_a_client_with_a_certificate_of_the_authority_is_let_in(
 def test_a_cluster_file_without_tls_is_said_to_be_another_at_once(secret: Laptop) -> None:
     said = secret.refused("cluster status hosts.yaml")
     assert "what runs at 10.77.0.1:6379 lets nobody in without TLS" in said
-    assert "hanse cluster down FILE, then up" in said
+    assert "hanse cluster down hosts.yaml, then up" in said
 
 
 def test_keys_are_for_their_owner_alone_and_no_hosts_key_stays_on_the_laptop(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from services.cli import cluster_head
 from services.cluster.following import follow
+from services.cluster.held_runs import held_runs
 from services.cluster.on_head import Head
 from services.errors import HanseError
 from services.runs.process import Process
@@ -147,26 +147,22 @@ def test_files_of_any_name_reach_the_head_and_links_as_what_they_lead_to(
 
 
 @pytest.mark.parametrize("held", ["", "x\n", "7\n", "9999999999999999 x:1\n"])
-def test_a_run_without_a_process_is_stopped_and_hides_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
-) -> None:
+def test_a_run_without_a_process_is_stopped_and_hides_no_other(tmp_path: Path, held: str) -> None:
     for name, code in (("a", ""), ("b", "0")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "pid").write_text(held)
         if code:
             (tmp_path / name / "code").write_text(code)
-    monkeypatch.setattr(cluster_head, "runs_folder", lambda: tmp_path)
-    states = {run["name"]: run["state"] for run in cluster_head._runs()}
+    states = {run["name"]: run["state"] for run in held_runs(tmp_path)}
     assert states == {"a": "stopped", "b": "finished"}
 
 
-def test_the_heads_program_knows_a_run_by_the_same_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sleeper: Process
-) -> None:
+def test_the_heads_program_knows_a_run_by_the_same_start(tmp_path: Path, sleeper: Process) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "pid").write_text(f"{sleeper.pid} {sleeper.started}\n")
-    monkeypatch.setattr(cluster_head, "runs_folder", lambda: tmp_path)
-    assert cluster_head._runs() == [{"name": "a", "state": "running"}]
+    [run] = held_runs(tmp_path)
+    assert (run["name"], run["state"]) == ("a", "running")
+    assert (run["id"], run["days_done"], run["days"]) == (None, None, None)
 
 
 def test_what_a_host_says_of_a_failure_steers_no_terminal(head: Head, home: Path) -> None:

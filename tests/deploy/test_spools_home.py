@@ -89,6 +89,26 @@ def test_a_worker_that_is_away_is_named_and_the_rest_comes_home(
     assert spool.collect(Path("runs/r") / spool.FOLDER, Epoch(0, 3)).answers == [ROW]
 
 
+def test_a_resume_on_the_cluster_says_first_which_machine_is_away_and_goes_on(
+    stopped: str, head: Head, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = {"nodes": [{"host": "h1", "address": "10.0.0.1"}], "runs": []}
+    told: list[str] = []
+
+    def resume(head: Head, name: str) -> int:
+        told.append(capsys.readouterr().err)
+        return 0
+
+    monkeypatch.setattr(Head, "ask", lambda *_: nodes)
+    monkeypatch.setattr(Head, "resume", resume)
+    cluster.resume(Path("hosts.yaml"), "r", detach=True)
+    assert told == [
+        "h2: is not part of the cluster; what was answered there in the day that is not whole is"
+        " asked again, if it carried a part of the run; to keep it, have the machine back first:"
+        " hanse cluster up hosts.yaml\n"
+    ]
+
+
 def test_a_worker_that_has_kept_nothing_leaves_no_folder(
     head: Head, home: Path, tmp_path: Path
 ) -> None:
