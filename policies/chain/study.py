@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -206,6 +207,8 @@ def quiet_ppo(seed: int) -> Any:
         )
     for name in ("ray.rllib", "ray._common.deprecation", "ray.tune"):
         logging.getLogger(name).setLevel(logging.ERROR)
+    # RLlib registers an environment under the same name for each algorithm.
+    warnings.filterwarnings("ignore", message=".*Overriding environment rllib")
     return (
         PPOConfig()
         .training(
