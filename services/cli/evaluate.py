@@ -171,14 +171,19 @@ def evaluate(
 
 def _league(found: Judged, file: Path | None, settings: list[str]) -> tuple[RunConfig, str]:
     """The league to play, and where it is from."""
+    from actors.cast import Cast
+    from actors.machines import check_names
     from policies.environments.leagues import as_config, with_strategies
     from services.config import RunConfig, apply_settings, load
 
     about = found.training.environment
+    called = "standard league"
     if file is not None:
         config, source = load(file), str(file)
+        called = source
     elif about.league is not None:
-        config = RunConfig.parse(about.league, f"{found.path}: manifest.json: the league")
+        called = f"{found.path}: manifest.json: the league"
+        config = RunConfig.parse(about.league, called)
         source = "that of the training" + (f" ({about.run})" if about.run else "")
     else:
         config, source = as_config(None), "the standard league"
@@ -188,7 +193,10 @@ def _league(found: Judged, file: Path | None, settings: list[str]) -> tuple[RunC
         raise HanseError("--set seed: an evaluation has many seeds; use --seeds")
     if settings:
         source += ", with " + ", ".join(settings)
-    return apply_settings(config, settings), source
+    config = apply_settings(config, settings)
+    # What a league would say of its machines comes before the first, and names the file.
+    check_names(Cast(config, called), "inline", config.hosts)
+    return config, source
 
 
 def _rivals(manifests: Mapping[str, Manifest], against: str | None) -> tuple[str, ...]:

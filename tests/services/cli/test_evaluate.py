@@ -111,3 +111,14 @@ def test_policies_that_learned_together_are_played_together_and_judged_firm_by_f
     assert found["league"]["others"] == dict.fromkeys(
         ("farmer_A", "farmer_B", "roaster_B"), "scripted"
     )
+
+
+def test_what_a_run_file_says_of_machines_is_refused_with_the_files_name(
+    shared: Path, hanse: Command
+) -> None:
+    Path("mine.toml").write_text('[machines]\nnobody = "10.0.0.2"\n')
+    said = hanse("evaluate", str(shared), "--run", "mine.toml").refusal
+    assert said.startswith("hanse: mine.toml: machines.nobody: ")
+    said = hanse("evaluate", str(shared), "--set", "machines.nobody=h1").refusal
+    assert said.startswith(f"hanse: {shared}: manifest.json: the league: machines.nobody: ")
+    assert not Path("runs").exists()
