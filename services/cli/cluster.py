@@ -40,7 +40,8 @@ RUN_EXAMPLE = """Examples:
 
   hanse cluster run hosts.yaml coffee.toml --seed 7 --placement packed
 
-The hosts get Hanse from here, and the folder in which it is called, with your strategies.
+The hosts get Hanse from here, and the folder in which it is called, with your strategies
+and the policies (policy:FOLDER) that the run file names.
 
 Without --hosts a packed league has a Ray actor on each host of the cluster.
 """
