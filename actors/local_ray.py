@@ -1,9 +1,10 @@
-"""Starting Ray on this machine: on loopback only, quietly, and safe against an early Ctrl-C."""
+"""Starting Ray on this machine: on loopback only, for its user alone, and safe against a Ctrl-C."""
 
 from __future__ import annotations
 
 import logging
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -19,6 +20,9 @@ OBJECT_STORE_BYTES: Final = 200_000_000
 _LOOPBACK_ONLY: Final = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray's own switch. Unset, Ray on Linux listens on every interface, whatever node address it is
 given; set to 0 it stays on loopback, as it does by default on Windows and macOS."""
+
+_MODE: Final = "RAY_AUTH_MODE"
+_TOKEN: Final = "RAY_AUTH_TOKEN"
 
 
 def start_ray(processors: int | None = None, *, local: bool = False) -> bool:
@@ -37,6 +41,7 @@ def start_ray(processors: int | None = None, *, local: bool = False) -> bool:
     cluster = None if local else os.environ.get("RAY_ADDRESS")
     if cluster is None:
         _keep_to_loopback()
+        _keep_to_this_process()
     import ray
 
     if ray.is_initialized():
@@ -86,6 +91,16 @@ def _keep_to_loopback() -> None:
     constants = sys.modules.get("ray._private.ray_constants")
     if constants is not None:  # Ray was imported before and has read the switch already.
         constants.ENABLE_RAY_CLUSTER = False  # type: ignore[attr-defined]
+
+
+def _keep_to_this_process() -> None:
+    """Gives Ray a token that nobody else has, unless the user has said what is to be.
+
+    Loopback is open to every user of the machine. Ray asks for a token by itself, but one that it
+    keeps in the user's home as the umask has it, for others to read; an environment is its owner's.
+    """
+    if not any(os.environ.get(name) for name in (_MODE, _TOKEN, f"{_TOKEN}_PATH")):
+        os.environ[_TOKEN] = secrets.token_hex(32)
 
 
 @contextmanager
