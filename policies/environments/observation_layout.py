@@ -36,6 +36,8 @@ _DUE: Final = (0, 3, 7, 14)
 """Payables are summed up to these days ahead."""
 _MONEY_SCALE: Final = 1_000.0
 _DUE_SCALE: Final = 500.0
+_NO_CREDIT: Final = 1.0
+"""Dollars; by what is owed is measured where nothing may be owed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +266,7 @@ class ObservationLayout(FieldLayout):
                 _log(seen.inventory_value, _MONEY_SCALE),
                 seen.overdue_receivables,
                 seen.overdue_payables,
-                seen.accounts_payable / self.setup.rules.credit_limit,
+                seen.accounts_payable / (self.setup.rules.credit_limit or _NO_CREDIT),
             ),
             store,
             (sum(seen.stock.values()) + sum(seen.incoming.values())) / store,

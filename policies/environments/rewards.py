@@ -186,7 +186,9 @@ class Rewards:
 
     def _cost_debt(self) -> float:
         owed = dollars(-self._firm.balances["accounts_payable"])
-        return min(1.0, max(0.0, owed / self._town.world.rules.credit_limit))
+        limit = self._town.world.rules.credit_limit
+        # Where nothing may be owed, a dollar is too much.
+        return min(1.0, max(0.0, owed / (limit or 1.0)))
 
     def _cost_overdraft(self) -> float:
         return float(self._firm.cash < WEEK * self._firm.opex)

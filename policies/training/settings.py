@@ -272,9 +272,17 @@ class TrainingConfig(ConfigModel):
             HanseError: one line with the setting and what is allowed.
         """
         values = self.model_dump(mode="json", exclude_unset=True)
+        environment = values.setdefault("environment", {})
         if self.environment.run is not None:
-            del values["environment"]["league"]  # it is read from the run file, the same or another
+            environment.pop("league", None)  # it is read from the run file, the same or another
+        if self.environment.firms[:1] == [self.environment.firm]:
+            environment.pop("firm", None)  # it follows from the others
         put_settings(values, settings, "ppo.iterations=50")
+        if self.environment.run is not None and "league" in environment:
+            raise HanseError(
+                f"--set: environment.league: the league is that of {self.environment.run}; change"
+                " that file, or name another with environment.run"
+            )
         return self.parse(values, "--set")._whole(Path.cwd(), "--set")
 
     def _whole(self, folder: Path, source: str) -> TrainingConfig:

@@ -40,7 +40,8 @@ The suites:
     + "\n\n".join(f"  {name}: {line}" for name, line in SUITES.items())
     + """
 
-Each prints every demand of its method's note as met or MISSED; with --quick fewer.
+Each prints every demand of its method's note as met or MISSED; with --quick
+fewer. What stands beside them for comparison holds, or does not hold.
 
 Whether a trained firm earns is asked with: hanse evaluate POLICY --must-win
 

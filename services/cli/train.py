@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.console import Json, Quiet, note, say, say_json, typed
-from services.cli.train_buyer import purchasing, run_buyer, train_buyer, with_settings
+from services.cli.train_buyer import purchasing, run_buyer, train_buyer
 from services.errors import HanseError
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def train(
     if file is not None and (table := purchasing(file)) is not None:
         if iterations is not None:
             raise HanseError(f"--iterations: {file} trains a purchasing policy, which has none")
-        table = with_settings(table, settings or [])
-        run_buyer(*train_buyer(file, table, TRAININGS, out, seed), quiet, as_json)
+        buyer = train_buyer(file, table, settings or [], TRAININGS, out, seed)
+        run_buyer(*buyer, quiet, as_json)
         return
     # Whatever does not fit is said at once, before torch and Ray are there.
     if resume is not None:
@@ -120,7 +120,8 @@ def train(
         config = _config(file, settings or [], iterations, seed)
         folder = out or TRAININGS / f"{config.name}-seed{config.seed}"
         refuse_existing(folder)
-        check(config, "the standard training" if file is None else str(file))
+        source = "the standard training" if file is None else str(file)
+        check(config, f"{source} with --set" if settings else source)
     try:
         trainer = _trained(config, folder, resume is not None, iterations, quiet)
     except KeyboardInterrupt:

@@ -39,7 +39,32 @@ def purchasing(file: Path) -> dict[str, Any] | None:
     return table
 
 
-def with_settings(table: dict[str, Any], settings: list[str]) -> dict[str, Any]:
+def train_buyer(
+    file: Path,
+    table: dict[str, Any],
+    settings: list[str],
+    trainings: Path,
+    out: Path | None,
+    seed: int | None,
+) -> tuple[Settings, Path]:
+    """The settings of a purchasing policy's training, and its folder, which is not there yet.
+
+    Raises:
+        HanseError: a setting does not fit, or the folder is there.
+    """
+    from policies.becon.procurement.settings import Settings
+    from policies.training.folder import refuse_existing
+
+    given = _with_settings(table, settings)
+    if seed is not None:
+        given = {**given, "seed": seed}
+    made = Settings.parse(given, f"{file}{' with --set' if settings else ''}: {TABLE}")
+    folder = out or trainings / f"{file.stem}-seed{made.seed}"
+    refuse_existing(folder)
+    return made, folder
+
+
+def _with_settings(table: dict[str, Any], settings: list[str]) -> dict[str, Any]:
     """The table with each `procurement.key=value` set.
 
     Raises:
@@ -50,31 +75,12 @@ def with_settings(table: dict[str, Any], settings: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {TABLE: table}
     put_settings(values, settings, f"{TABLE}.kappa=0.5")
     for key, value in values.items():
-        if key != TABLE or not isinstance(value, dict):
-            raise HanseError(
-                f"--set: {key}: is no key of the training of a purchasing policy; set one of"
-                f" {TABLE}, such as {TABLE}.kappa=0.5"
-            )
+        if key == TABLE and isinstance(value, dict):
+            continue
+        what = "has keys" if key == TABLE else "is no table of a purchasing policy's training"
+        raise HanseError(f"--set: {key}: {what}; set a key of {TABLE}, such as {TABLE}.kappa=0.5")
     changed: dict[str, Any] = values[TABLE]
     return changed
-
-
-def train_buyer(
-    file: Path, table: dict[str, Any], trainings: Path, out: Path | None, seed: int | None
-) -> tuple[Settings, Path]:
-    """The settings of a purchasing policy's training, and its folder, which is not there yet.
-
-    Raises:
-        HanseError: a setting does not fit, or the folder is there.
-    """
-    from policies.becon.procurement.settings import Settings
-    from policies.training.folder import refuse_existing
-
-    given = table if seed is None else {**table, "seed": seed}
-    settings = Settings.parse(given, f"{file}: {TABLE}")
-    folder = out or trainings / f"{file.stem}-seed{settings.seed}"
-    refuse_existing(folder)
-    return settings, folder
 
 
 def run_buyer(settings: Settings, folder: Path, quiet: bool, as_json: bool) -> None:

@@ -89,6 +89,8 @@ def _sentence(finding: ErrorDetails, model: type[BaseModel]) -> str:
         return unknown(given, _choices(field.annotation), str(finding["loc"][-1]))
     if kind == "list_type" and isinstance(given, Mapping):
         key = finding["loc"][-1]
+        if field is not None and _model_in(field.annotation)[0] is None:
+            return f"is a list; set it as a whole, as in {key} = [...]"
         return f"is a list of tables; write [[{key}]] with double brackets"
     if kind in ("model_type", "dict_type"):
         return f"is a table with keys of its own, not {_quoted(given)}"

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 
 from policies.environments.firm_env import CoffeeFirmEnv
 from policies.environments.rewards import OBJECTIVES
-from services.config import RunConfig, standard
+from services.config import RunConfig, apply_settings, standard
 from services.errors import HanseError
 
 SHORT = standard().with_overrides(days=12)
@@ -199,3 +199,11 @@ def test_objectives_may_come_with_their_weights() -> None:
         CoffeeFirmEnv(SHORT, objectives={"profit": 1.0}, preference=[1.0])
     with pytest.raises(HanseError, match=r"sums to 0\.9; weights must sum to 1"):
         CoffeeFirmEnv(SHORT, objectives={"profit": 0.9})
+
+
+def test_where_nothing_may_be_owed_an_episode_is_played_all_the_same() -> None:
+    config = apply_settings(SHORT, ["economy.credit_limit=0"])
+    env = CoffeeFirmEnv(config, "retailer_A", cost="debt")
+    _, infos = _play(env, 1)
+    assert all(0.0 <= info["cost"] <= 1.0 for info in infos)
+    assert np.isfinite(env.seat.observation).all()

@@ -131,6 +131,8 @@ def test_a_setting_may_choose_what_else_follows_from_the_learner(tmp_path: Path)
     assert router.objectives == {"surplus": 1.0} and router.cost == "empty_handed"
     firms = TrainingConfig().with_settings(['environment.firms=["farmer_B", "retailer_A"]'])
     assert firms.environment.learners == ("farmer_B", "retailer_A")
+    others = firms.with_settings(['environment.firms=["retailer_B", "retailer_A"]'])
+    assert others.environment.learners == ("retailer_B", "retailer_A")
 
 
 def test_files_in_settings_are_meant_relative_to_the_working_folder(
@@ -150,6 +152,8 @@ def test_files_in_settings_are_meant_relative_to_the_working_folder(
     ).environment
     assert other.league is not None and other.league["days"] == 5
     assert other.strategies == {"roaster_B": f"policy:{tmp_path}/here/mine"}
+    with pytest.raises(HanseError, match=r"the league is that of .*coffee\.toml; change that file"):
+        config.with_settings(["environment.league.days=9"])
 
 
 @pytest.mark.parametrize(
@@ -160,6 +164,7 @@ def test_files_in_settings_are_meant_relative_to_the_working_folder(
         ("ppo.clip=2", "--set: ppo.clip: 2"),
         ("seed.one=2", "--set seed.one=2: seed has no keys; set it itself"),
         ("environment.run=nowhere.toml", "nowhere.toml: there is no such file"),
+        ("validation.seeds.0=5", "--set: validation.seeds: is a list; set it as a whole, as in"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_a_line(setting: str, said: str) -> None:
