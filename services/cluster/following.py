@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from shlex import quote
 from typing import Final
 
 from services.cluster.on_head import Head
@@ -50,7 +51,7 @@ def follow(
                 raise HanseError(
                     f"{head.cluster.head}: has not answered for {PATIENCE_SECONDS:.0f} s; if it"
                     f" runs, the league goes on there; come back to it with: hanse cluster attach"
-                    f" {head.cluster.path} {name}"
+                    f" {quote(str(head.cluster.path))} {name}"
                 ) from None
             time.sleep(_PAUSE_SECONDS)
             continue

@@ -18,7 +18,7 @@ class Head:
     """A head whose log is a file here, and whose connection drops after some bytes."""
 
     def __init__(self, log: Path, drops: list[int], silent: int = 0) -> None:
-        self.cluster = SimpleNamespace(head="h1", path="hosts.yaml")
+        self.cluster = SimpleNamespace(head="h1", path="my hosts.yaml")
         self._log, self._drops, self._silent = log, drops, silent
 
     def exit_code(self, name: str) -> int | None:
@@ -67,5 +67,5 @@ def test_a_connection_that_stays_away_says_how_to_come_back(
 ) -> None:
     monkeypatch.setattr(following, "PATIENCE_SECONDS", 0.0)
     (tmp_path / "log").write_text("")
-    with pytest.raises(HanseError, match=r"hanse cluster attach hosts\.yaml run"):
+    with pytest.raises(HanseError, match=r"hanse cluster attach 'my hosts\.yaml' run"):
         seen(Head(tmp_path / "log", drops=[], silent=99))
