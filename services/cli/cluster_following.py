@@ -48,10 +48,18 @@ def after(file: Path, run: Mapping[str, Any]) -> str:
 
 
 def tell_standing(head: Head, name: str) -> None:
-    """Says how a run stands before what it has said so far is shown."""
+    """Says how a run stands before what it has said so far is shown; or why it cannot be said.
+
+    A head without room for Hanse's newest code still has the run, which can be brought here.
+    """
     from services.cli.cluster_tables import standing
 
-    for run in head.ask("runs"):
+    try:
+        runs = head.ask("runs")
+    except HanseError as error:
+        note(f"{name}: how many of its days are whole cannot be said: {error}")
+        return
+    for run in runs:
         if run["name"] == name:
             note(standing(run))
 
@@ -108,6 +116,7 @@ def stay(head: Head, folder: Path, *, as_json: bool, quiet: bool, known: int = 0
             head.forget(name)
             raise HanseError(why)
         raise HanseError(f"{why}; {ways_on(head.cluster.path, name)}")
+    _clear(folder)
     _fetch(head, folder)
     result = Run(folder).result
     if result is None:
@@ -139,17 +148,28 @@ def bring(head: Head, folder: Path) -> str:
 
     With them comes what its machines have kept of the day that is not whole; a machine that does
     not answer costs what it has kept, and is named.
+
+    Raises:
+        HanseError: something could not be brought; all is still on the cluster, to be tried again.
     """
     from services.cluster import spools
 
     name = folder.name
     said = ""
     if head.has_days(name):
+        _clear(folder)
         run_id = head.run_id(name)
-        # The manifest, which comes last, says that all is here: so do spools before it.
-        brought = spools.bring(head.cluster, head.ssh, run_id, folder)
+        brought = spools.Brought([], [])
+        if run_id is None:
+            note(
+                f"{name}: its manifest.json has no id, by which the workers know it; {ASKED_AGAIN}"
+            )
+        else:
+            # The manifest, which comes last, says that all is here: so do spools before it.
+            brought = spools.bring(head.cluster, head.ssh, run_id, folder)
         _fetch(head, folder)
-        spools.remove(head.ssh, run_id, brought.hosts)
+        if run_id is not None:
+            spools.remove(head.ssh, run_id, brought.hosts)
         for problem in brought.problems:
             note(f"{problem}; {ASKED_AGAIN}")
         said = f"; its days until then are here: {typed('hanse', 'resume', folder)}"
@@ -171,6 +191,34 @@ def shower(quiet: bool) -> Callable[[bytes], None]:
     return show
 
 
+def _clear(folder: Path) -> None:
+    """Removes what would be taken for a part of the run that is to come here.
+
+    A fetch that broke off may have left it, and of another run that had this name. Before the
+    manifest is here, which comes last, nothing is removed where it came from.
+    """
+    import shutil
+
+    from services.runs import database
+    from services.runs.epochs import SPOOLS
+
+    if (folder / "manifest.json").exists():
+        return
+    try:
+        if (folder / SPOOLS).exists():
+            shutil.rmtree(folder / SPOOLS)
+        for beside in ("-wal", "-shm"):  # SQLite would play another database's log into this one
+            (folder / f"{database.FILE}{beside}").unlink(missing_ok=True)
+    except OSError as error:
+        raise HanseError(
+            f"{error.filename or folder}: cannot be removed: {error.strerror}; remove it, then try"
+            " again"
+        ) from error
+
+
 def _fetch(head: Head, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HanseError(f"{folder}: cannot be made: {error.strerror}; then try again") from error
     head.fetch(folder.name, folder)

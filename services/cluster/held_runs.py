@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
@@ -31,12 +32,12 @@ def held_runs(runs: Path) -> list[dict[str, Any]]:
 
 def _held(runs: Path) -> Iterator[dict[str, Any]]:
     for folder in sorted(runs.glob("*")):
-        if not (folder / "pid").exists():
+        if not os.path.lexists(folder / "pid"):
             continue
         code = folder / "code"
         state, began = "running", folder / "pid"
-        if code.exists():
-            state = "finished" if code.read_text().strip() == "0" else "stopped"
+        if os.path.lexists(code):
+            state = "finished" if _text(code) == "0" else "stopped"
             began = code
         elif not _process(folder / "pid").is_alive():
             # Nobody has written down when it was ended; it had written last then.
@@ -63,7 +64,14 @@ def _changed(file: Path) -> str | None:
 
 def _process(file: Path) -> Process:
     """The process that a file names; one that does not live if it names none."""
-    number, _, started = file.read_text(errors="replace").strip().partition(" ")
+    number, _, started = _text(file).partition(" ")
     if not (number.isascii() and number.isdecimal() and started and len(number) < 10):
         return Process(pid=_NOBODY, started="-")
     return Process(pid=int(number), started=started)
+
+
+def _text(file: Path) -> str:
+    """What a file says; nothing if it cannot be read, which hides no other run."""
+    with suppress(OSError):
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    return ""

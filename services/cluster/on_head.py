@@ -30,7 +30,8 @@ _STARTED: Final = (
 """Shell words that say when process ``$p`` has started, as :mod:`services.runs.process` does."""
 _COMMAND: Final = re.compile(r"(hanse cluster \w+) (?:CLUSTER_)?FILE\b")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
-"""What a run's id looks like; it becomes part of paths."""
+"""What a run's id looks like. It becomes part of paths and of shell commands; it may hold two dots
+together, as the name in a run file may."""
 _UNUSED_MINUTES: Final = 60
 """Code that nobody has asked for so long, and that no process uses, is removed."""
 _BEING_STARTED: Final = 3
@@ -117,7 +118,7 @@ class Head:
 
     def with_file(self, text: str) -> str:
         """What a program there has said, with the cluster file's name, which it does not know."""
-        return _COMMAND.sub(lambda found: f"{found[1]} {self.cluster.path}", text)
+        return _COMMAND.sub(lambda found: f"{found[1]} {quote(str(self.cluster.path))}", text)
 
     def start(self, name: str, project: Path, files: list[Path], config: dict[str, Any]) -> None:
         """Starts a run that goes on there by itself, whether anybody looks or not.
@@ -138,7 +139,7 @@ class Head:
             raise HanseError(
                 f"{self.cluster.head}: there is a run {name} on the cluster already; choose another"
                 f" name with --out, or bring that one back: hanse cluster attach"
-                f" {self.cluster.path} {name}"
+                f" {quote(str(self.cluster.path))} {name}"
             )
         try:
             self._send_project(folder, project, files)
@@ -167,7 +168,7 @@ class Head:
             f' [ "$(cat {folder}/code 2>/dev/null)" = 0 ] && exit {_FINISHED};'
             f" rm -f {folder}/code; stat -c %s {folder}/log || exit 1; {self._launch(name)}"
         )
-        attach = f"hanse cluster attach {self.cluster.path} {name}"
+        attach = f"hanse cluster attach {quote(str(self.cluster.path))} {name}"
         match done.returncode:
             case 0:
                 return int(done.stdout.split()[-1])
@@ -220,7 +221,7 @@ class Head:
         if said == "none":
             raise HanseError(
                 f"{self.cluster.head}: there is no run {name} on the cluster; list them with:"
-                f" hanse cluster status {self.cluster.path}"
+                f" hanse cluster status {quote(str(self.cluster.path))}"
             )
         if said == "running":
             return None
@@ -246,22 +247,17 @@ class Head:
         manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
         return self._run(f"test -e {quote(manifest)}").returncode == 0
 
-    def run_id(self, name: str) -> str:
+    def run_id(self, name: str) -> str | None:
         """The id of a run that has days, by which other machines know it.
 
-        Raises:
-            HanseError: the head does not say it.
+        ``None`` if its manifest is cut off, or names none that could be a run's.
         """
         manifest = f"{self.run_folder(name)}/project/runs/{name}/manifest.json"
         try:
             found = json.loads(self._run(f"cat {quote(manifest)}").stdout)["id"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            found = None
-        if isinstance(found, str) and _ID.fullmatch(found) and ".." not in found:
-            return found
-        raise HanseError(
-            f"{self.cluster.head}: {name} has no id that can be read; look there: ~/{manifest}"
-        )
+            return None
+        return found if isinstance(found, str) and _ID.fullmatch(found) else None
 
     def end(self, name: str) -> None:
         """Ends a run; what it has written is as after a crash.

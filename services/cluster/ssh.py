@@ -90,13 +90,14 @@ class Ssh:
     def fetch(self, host: str, there: str, here: Path) -> None:
         """Copies what is in a folder of a host into one of this machine: files and folders alone.
 
-        The manifest comes last: if it is here, all is.
+        The manifest comes last: if it is here, all is. What only its owner may read there, only its
+        owner may read here.
 
         Raises:
             HanseError: the host does not answer, or has no such folder.
         """
         words = ["rsync", "-rt", "--no-links", "--no-devices", "--no-specials"]
-        words += ["--chmod=D755,F644", "-e", shlex.join(self._ssh())]
+        words += ["--chmod=Du=rwx,Dgo-w,Fu=rw,Fgo-wx", "-e", shlex.join(self._ssh())]
         places = ["--", f"{self.user}@{host}:{there}/", f"{here.absolute()}/"]
         self._copied(host, [*words, "--exclude=/manifest.json", *places])
         self._copied(host, [*words, *places])

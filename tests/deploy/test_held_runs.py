@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from services.cluster.on_head import Head
 from services.config import standard
 from services.errors import HanseError
 from services.runs import Run
+from services.runs.epochs import SPOOLS
+
+needs_rsync = pytest.mark.skipif(shutil.which("rsync") is None, reason="needs rsync")
 
 NODE = {"host": "h1", "address": "h1", "processors": 2.0, "memory": 0.0, "carries": []}
 OTHER = {**NODE, "host": "h2", "address": "h2"}
@@ -49,6 +53,22 @@ def shown(head: Head, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return answer
 
 
+@pytest.fixture
+def finished(
+    there: Path, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Path:
+    """The folder that the head has of the run ``r``, which has finished; none is here."""
+    (there / "pid").write_text("1 x:1\n")
+    (there / "code").write_text("0\n")
+    (there / "log").touch()
+    config = standard().with_overrides(source="test", placement="inline", days=1)
+    with League.create(config, there / "project" / "runs" / "r") as league:
+        league.run()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return there
+
+
 def test_a_run_has_its_id_its_days_and_since_when_it_is_so(stopped: Path) -> None:
     assert held_runs(stopped.parents[2].parent) == [
         {
@@ -73,6 +93,23 @@ def test_a_run_that_was_ended_from_outside_has_stood_since_it_wrote_last(stopped
     os.utime(stopped / "run.db", (60, 60))
     [run] = held_runs(stopped.parents[2].parent)
     assert (run["state"], run["since"]) == ("stopped", "1970-01-01T00:01:00+00:00")
+
+
+@pytest.mark.parametrize("odd", ["pid", "code"])
+@pytest.mark.parametrize("held", [b"\xff", None])
+def test_an_odd_file_of_one_run_hides_no_other(stopped: Path, odd: str, held: bytes | None) -> None:
+    runs = stopped.parents[2].parent
+    (runs / "a").mkdir()
+    (runs / "a" / "pid").write_text("1 x:1\n")
+    (runs / "a" / odd).unlink(missing_ok=True)
+    if held is None:
+        (runs / "a" / odd).mkdir()
+    else:
+        (runs / "a" / odd).write_bytes(held)
+    assert [(run["name"], run["state"]) for run in held_runs(runs)] == [
+        ("a", "stopped"),
+        ("r", "stopped"),
+    ]
 
 
 def test_the_heads_program_names_the_runs_without_ray(
@@ -102,6 +139,33 @@ def test_attach_says_first_how_the_run_stands(
     monkeypatch.setattr(Head, "ask", lambda *_: held_runs(stopped.parents[2].parent))
     tell_standing(head, "r")
     assert capsys.readouterr().err == "r: 3 of 5 days, stopped since 1970-01-01 00:00:00\n"
+
+
+@needs_rsync
+def test_attach_brings_a_run_home_though_the_head_has_no_room_to_say_how_it_stands(
+    finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise HanseError("h1: files cannot be copied: No space left on device")
+
+    monkeypatch.setattr(Head, "ask", full)
+    cluster.attach(Path("hosts.yaml"), "r")
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "r: how many of its days are whole cannot be said: h1: files cannot be copied: No space"
+        " left on device"
+    )
+    assert Run("runs/r").day == 0
+    assert not finished.exists()
+
+
+@needs_rsync
+def test_attach_keeps_no_spool_that_another_run_of_that_name_has_left(finished: Path) -> None:
+    left = Path("runs/r") / SPOOLS
+    left.mkdir(parents=True)
+    (left / "0-3-host-1.jsonl").write_text("{}\n")
+    cluster.attach(Path("hosts.yaml"), "r", quiet=True)
+    assert Run("runs/r").result is not None
+    assert not left.exists()
 
 
 def test_a_cluster_without_runs_says_how_to_run_one(
@@ -139,3 +203,11 @@ def test_what_the_head_says_names_the_cluster_file_as_it_was_given(
     )
     with pytest.raises(HanseError, match=r"^h1: hanse cluster up hosts\.yaml$"):
         head.ask("status")
+
+
+def test_a_cluster_files_name_with_a_blank_is_one_word_of_what_the_head_says(head: Head) -> None:
+    object.__setattr__(head.cluster, "path", Path("my hosts.yaml"))
+    said = head.with_file("start it with: hanse cluster up CLUSTER_FILE")
+    assert said == "start it with: hanse cluster up 'my hosts.yaml'"
+    with pytest.raises(HanseError, match=r"hanse cluster status 'my hosts\.yaml'$"):
+        head.exit_code("r")
