@@ -35,9 +35,9 @@ test: export RAY_USAGE_STATS_ENABLED = 0
 test: export RAY_AUTH_MODE = disabled
 # A process of tests for each processor; none of them needs several for its arithmetic.
 test: export OMP_NUM_THREADS = 1
-test: lint ## Lint, check the format and the types, run the tests
+test: lint ## Lint, check the format and the types, run the tests (with ALL=1 the slow ones, too)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(if $(ALL),,-m "not slow")
 
 # It makes network namespaces, hence root. What is missing is said as the reason of a skip.
 test-cluster: export HANSE_TEST_CLUSTER = $(if $(ALL),all,1)

@@ -22,7 +22,7 @@ from tests.actors.ray_session import ray_session  # noqa: E402, F401
 from tests.policies.chain.learning import parameters  # noqa: E402
 from tests.policies.chain.two_agents import LENGTH, TwoAgents, TwoInTurn  # noqa: E402
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_session")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_session")]
 
 
 def algorithm(env: Any, steps: int = 512) -> Any:

@@ -97,7 +97,6 @@ def test_ctrl_c_stops_after_a_whole_day_and_resume_ends_as_if_nothing_had_happen
 
 
 @pytest.mark.ray
-@pytest.mark.slow
 def test_ctrl_c_on_ray_leaves_a_run_that_can_be_resumed_and_no_process(hanse):
     stopped = interrupt("run", "--days", 90, after="day 8 ")
     assert stopped.code == 130, stopped.err
