@@ -9,6 +9,7 @@ import secrets
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from services.cluster.ray_start import check_start, head_port
@@ -43,6 +44,11 @@ class ClusterFile:
     """Where the head answers other hosts."""
     tls: Tls | None = None
     """How hosts encrypt what they say to each other; ``None``: they do not."""
+
+    @property
+    def typed(self) -> str:
+        """The file's name as a shell takes it, for commands that a person is told to type."""
+        return quote(str(self.path))
 
     @property
     def hosts(self) -> tuple[str, ...]:

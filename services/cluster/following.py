@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from shlex import quote
 from typing import Final
 
 from services.cluster.on_head import Head
@@ -51,7 +50,7 @@ def follow(
                 raise HanseError(
                     f"{head.cluster.head}: has not answered for {PATIENCE_SECONDS:.0f} s; if it"
                     f" runs, the league goes on there; come back to it with: hanse cluster attach"
-                    f" {quote(str(head.cluster.path))} {name}"
+                    f" {head.cluster.typed} {name}"
                 ) from None
             time.sleep(_PAUSE_SECONDS)
             continue

@@ -118,7 +118,7 @@ class Head:
 
     def with_file(self, text: str) -> str:
         """What a program there has said, with the cluster file's name, which it does not know."""
-        return _COMMAND.sub(lambda found: f"{found[1]} {quote(str(self.cluster.path))}", text)
+        return _COMMAND.sub(lambda found: f"{found[1]} {self.cluster.typed}", text)
 
     def start(self, name: str, project: Path, files: list[Path], config: dict[str, Any]) -> None:
         """Starts a run that goes on there by itself, whether anybody looks or not.
@@ -139,7 +139,7 @@ class Head:
             raise HanseError(
                 f"{self.cluster.head}: there is a run {name} on the cluster already; choose another"
                 f" name with --out, or bring that one back: hanse cluster attach"
-                f" {quote(str(self.cluster.path))} {name}"
+                f" {self.cluster.typed} {name}"
             )
         try:
             self._send_project(folder, project, files)
@@ -168,7 +168,7 @@ class Head:
             f' [ "$(cat {folder}/code 2>/dev/null)" = 0 ] && exit {_FINISHED};'
             f" rm -f {folder}/code; stat -c %s {folder}/log || exit 1; {self._launch(name)}"
         )
-        attach = f"hanse cluster attach {quote(str(self.cluster.path))} {name}"
+        attach = f"hanse cluster attach {self.cluster.typed} {name}"
         match done.returncode:
             case 0:
                 return int(done.stdout.split()[-1])
@@ -221,7 +221,7 @@ class Head:
         if said == "none":
             raise HanseError(
                 f"{self.cluster.head}: there is no run {name} on the cluster; list them with:"
-                f" hanse cluster status {quote(str(self.cluster.path))}"
+                f" hanse cluster status {self.cluster.typed}"
             )
         if said == "running":
             return None

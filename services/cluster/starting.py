@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final
 
 from services.cluster.asking import check, faults
@@ -56,7 +55,7 @@ def start(cluster: ClusterFile, ssh: Ssh, tell: Callable[[str], None]) -> dict[s
         if any(_KEEPS in process for process in facts[cluster.head].processes):
             raise HanseError(
                 f"{cluster.path}: a run is under way on this cluster, and a new start would end it;"
-                f" wait for it, or: hanse cluster down {quote(str(cluster.path))}"
+                f" wait for it, or: hanse cluster down {cluster.typed}"
             )
     if cluster.make_token():
         tell(f"made the token {cluster.token}: whoever has it may use the cluster")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from services.cluster import Unreachable, following
+from services.cluster.cluster_file import ClusterFile
 from services.cluster.following import follow
 from services.errors import HanseError
 
@@ -18,7 +18,10 @@ class Head:
     """A head whose log is a file here, and whose connection drops after some bytes."""
 
     def __init__(self, log: Path, drops: list[int], silent: int = 0) -> None:
-        self.cluster = SimpleNamespace(head="h1", path="my hosts.yaml")
+        nowhere = Path("nowhere")
+        self.cluster = ClusterFile(
+            Path("my hosts.yaml"), "mine", "h1", (), "root", nowhere, nowhere, 6379
+        )
         self._log, self._drops, self._silent = log, drops, silent
 
     def exit_code(self, name: str) -> int | None:
